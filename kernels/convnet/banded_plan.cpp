@@ -19,16 +19,18 @@ std::uint64_t added_by_ddr(const Priced& layer) {
 class BandSearch {
  public:
   BandSearch(const Network& network, const std::vector<LayerWeights>& weights, const Tensor& image,
-             const PinnedPlan& pinned, MachineCosts& costs)
+             const PinnedPlan& pinned, MachineCosts& costs, std::uint64_t item_cycles)
       : network_(network),
         weights_(weights),
         image_(image),
         pinned_(pinned),
+        item_cycles_(item_cycles),
         machine_(costs.machine()),
         costs_(std::make_shared<LayerCosts>(costs, type_of(network.layers.front()))) {}
 
   [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands,
-                                               const CoreLimits& limits = {}) const {
+                                               CoreLimits limits = {}) const {
+    limits.item_cycles = item_cycles_;
     std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
     if (!banded) return std::nullopt;
     BandedPlan made{bands, std::make_shared<const BandedNetwork>(std::move(*banded)), {}};
@@ -192,6 +194,7 @@ class BandSearch {
   const std::vector<LayerWeights>& weights_;
   const Tensor& image_;
   const PinnedPlan& pinned_;
+  std::uint64_t item_cycles_;
   const MachineConfig& machine_;
   std::shared_ptr<LayerCosts> costs_;
 };
@@ -199,8 +202,9 @@ class BandSearch {
 }  // namespace
 
 BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs) {
-  const BandSearch search(network, weights, image, pinned, costs);
+                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs,
+                      std::uint64_t item_cycles) {
+  const BandSearch search(network, weights, image, pinned, costs, item_cycles);
   const bool searches = pinned.rules == Rules::fastest && pinned.layers.empty() &&
                         pinned.bands.empty() && costs.machine().tile.overlap;
   BandedPlan best = searches ? search.search() : search.pinned();

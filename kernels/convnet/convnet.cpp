@@ -1,6 +1,7 @@
 #include "kernels/convnet/convnet.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -85,6 +86,40 @@ Prediction prediction_of(const arrays::Estimate& estimate, const Plan& plan,
   all.compute_cycles = std::min(all.compute_cycles, all.cycles - all.sync_cycles);
   all.exchange_cycles = all.cycles - all.compute_cycles - all.sync_cycles;
   return all;
+}
+
+/// About as many bytes as what nodes call takes of their memories of lists, of the fullest one.
+std::uint64_t list_bytes(const program::Sequence& steps) {
+  constexpr std::uint64_t kControl = 32;
+  std::map<TileId, std::uint64_t> bytes;
+  const std::function<void(const program::Sequence&)> add = [&](const program::Sequence& all) {
+    for (const program::Step& step : all.steps) {
+      if (const auto* repeat = std::get_if<program::Repeat>(&step.action)) add(repeat->body);
+      if (const auto* set = std::get_if<program::ComputeSet>(&step.action))
+        for (const program::Vertex& vertex : set->vertices)
+          bytes[vertex.tile] += kControl + sizeof(std::uint32_t) * vertex.arguments.size();
+    }
+  };
+  add(steps);
+  std::uint64_t most = 0;
+  for (const auto& [tile, its] : bytes) most = std::max(most, its);
+  return most;
+}
+
+/// Whether code and lists have room: those that are far shorter than their memory do.
+bool has_room(const program::Program& program, MachineCosts& costs) {
+  const std::uint64_t room = costs.machine().tile.program_kib * std::uint64_t{1024};
+  std::uint64_t most = 0, code = 0;
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone)
+    most = std::max(most, list_bytes(program.steps(zone)));
+  for (const program::Codelet& codelet : program.codelets()) code += codelet.code.size();
+  if (room == 0 || 2 * (code + most) < room) return true;
+  try {
+    static_cast<void>(costs.needs(program));
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
 }
 
 /// Whether a layer's tensor is rows of another one's.
@@ -218,14 +253,9 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
                                          given.image, options.seed, options.sparsity, threads));
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
-  const BandedPlan chosen =
-      plan_bands(model_->network, model_->weights, model_->image, pinned, costs);
+  auto [chosen, made] = planned(pinned, costs);
   const Planner& planner = *chosen.planner;
-  banded_ = chosen.banded;
   const Network& network = banded_->network;
-  plan_ = planner.plan();
-  plan_.image = &model_->image;
-  Made made = make_program(plan_, costs.machine(), planner.calls());
   program_ = std::move(made.program);
   WorkloadSummary summary;
   summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
@@ -246,6 +276,26 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   (type.is_float() ? summary.useful_flops : summary.useful_integer_operations) =
       useful_operations(*model_);
   summarise(std::move(summary));
+}
+
+/// Where lists have no room layers go through fewer items; none are few enough: as without.
+std::pair<BandedPlan, Made> Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
+  constexpr std::uint64_t kMost = 1U << 18U;
+  BandedPlan chosen;
+  const auto plan = [&](std::uint64_t item_cycles) {
+    chosen =
+        plan_bands(model_->network, model_->weights, model_->image, pinned, costs, item_cycles);
+    banded_ = chosen.banded;
+    plan_ = chosen.planner->plan();
+    plan_.image = &model_->image;
+    return make_program(plan_, costs.machine(), chosen.planner->calls());
+  };
+  Made made = plan(0);
+  for (std::uint64_t each = 64; !has_room(made.program, costs); each *= 8) {
+    made = plan(each <= kMost ? each : 0);
+    if (each > kMost) break;
+  }
+  return {std::move(chosen), std::move(made)};
 }
 
 program::Program Convnet::lowered() const { return *program_; }

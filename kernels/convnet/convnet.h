@@ -71,6 +71,8 @@ class Convnet : public Workload {
 
  private:
   [[nodiscard]] program::Program lowered() const override;
+  /// Plans the model, whose plan the program refers to.
+  [[nodiscard]] std::pair<BandedPlan, Made> planned(const PinnedPlan& pinned, MachineCosts& costs);
 
   std::shared_ptr<Model> model_;
   std::shared_ptr<const BandedNetwork> banded_;  ///< what is run of the model

@@ -125,8 +125,8 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   plan_.network = &network;
   plan_.weights = &of.weights;
   plan_.array = array_of(machine_);
-  limits_ = {std::min(limits.rows, plan_.array.rows),
-             std::min(limits.columns, plan_.array.columns)};
+  limits_ = {std::min(limits.rows, plan_.array.rows), std::min(limits.columns, plan_.array.columns),
+             limits.item_cycles};
   if (published) plan_.array.column_multiple = kPublishedColumns;
   plan_.weights_ahead = !published;
   require_layers();

@@ -109,9 +109,12 @@ struct LayerCosts {
 /// every layer is in one group.
 std::vector<std::vector<std::uint32_t>> split_alike(const Network& network);
 
-/// Of the array, that layers use at most.
+/// What layers use at most.
 struct CoreLimits {
-  std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;
+  std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;  ///< of the array
+  /// What an item of a mapping counts beside its time: where lists are short of room, layers go
+  /// through few of them.
+  std::uint64_t item_cycles = 0;
 };
 
 /// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
@@ -151,7 +154,7 @@ class Planner {
   void limit_pieces(LayerShape& shape, Priced& priced);
   struct Busy {
     Priced parts;  ///< without cycles
-    std::uint64_t row_tiles, weight_tiles, fill;
+    std::uint64_t row_tiles, weight_tiles, fill, items;
     std::uint64_t halo = 0;
     std::uint64_t ddr = 0;  ///< beside `parts`, where DDR waits for each transfer that it starts
   };
@@ -214,7 +217,9 @@ struct BandedPlan {
 /// bands where DDR makes layers slower than what else they wait for, by a hundredth of the
 /// network's time at least, and tries no more than have room in the memory tiles. What it refers to
 /// outlives it. Throws as Planner, and KeyError for pinned bands that the network does not have.
+/// `item_cycles`: CoreLimits'.
 BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs);
+                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs,
+                      std::uint64_t item_cycles = 0);
 
 }  // namespace tessera::convnet

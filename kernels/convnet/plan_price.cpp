@@ -90,7 +90,8 @@ Planner::Busy Planner::moved(const LayerShape& shape) const {
   const std::uint64_t halo = ddr.loads ? 0 : this->halo(shape);
   const std::uint64_t fill = halo + std::max(rows, weights) + results +
                              (priced.load + priced.store) / std::max<std::uint64_t>(row_tiles, 1);
-  Busy busy{priced, row_tiles, weight_tiles, fill, halo};
+  const std::uint64_t items = std::uint64_t{shape.row_tiles()} * shape.groups() * mapping.parts;
+  Busy busy{priced, row_tiles, weight_tiles, fill, items, halo};
   if (ddr_waits())
     busy.ddr = weight_tiles * shape.pieces() * working * stream(kLoadWeights, piece) +
                (shape.split().output - 1) * (priced.load + priced.store);
@@ -146,6 +147,7 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
                                    alone + busy.fill + first
                              : priced.compute + moved + busy.halo + busy.ddr - hidden;
   priced.cycles += machine_.sync.chip_cycles;  // of the barrier that ends a layer
+  priced.cycles += limits_.item_cycles * busy.items;
   return priced;
 }
 
