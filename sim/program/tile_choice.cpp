@@ -24,8 +24,8 @@ constexpr std::uint32_t kMostInVain = 6;
 constexpr std::uint32_t kFewTiles = 16;
 
 /// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
-/// is much worse than the best, or some are no better. One tile, which exchanges nothing, is tried
-/// last: where some were no better, or the machine has few.
+/// is much worse than the best, or some are no better: then powers of two below. One tile, which
+/// exchanges nothing, is tried last: where some were no better, or the machine has few.
 class TileChoice {
  public:
   TileChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -38,7 +38,9 @@ class TileChoice {
       do tiles = next(tiles);
       while (tiles > 0 && consider(tiles));
     }
-    if (tiles > 1 && (alone || in_vain_ == kMostInVain)) consider(1);
+    const bool in_vain = in_vain_ == kMostInVain;
+    if (in_vain) consider_halves(tiles);
+    if (tiles > 1 && (alone || in_vain)) consider(1);
     if (tiles_ > 0) best_->use_tiles(tiles_);
     return std::move(best_);
   }
@@ -58,6 +60,12 @@ class TileChoice {
     constexpr std::uint32_t kParts = 8;
     const std::uint32_t lowest = tiles & (~tiles + 1);
     return tiles - std::min(lowest, std::max(std::bit_floor(tiles - 1) / kParts, 1U));
+  }
+
+  /// Of far fewer tiles one may be better where ways are long.
+  void consider_halves(std::uint32_t tiles) {
+    if (tiles < 2) return;
+    for (tiles = std::bit_floor(tiles - 1); tiles > 1; tiles /= 2) consider(tiles);
   }
 
   /// Whether still fewer may be better.

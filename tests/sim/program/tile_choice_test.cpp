@@ -43,6 +43,7 @@ TEST_SUITE("unit") {
     CHECK(used(98, best_at(98)) == 0);
     CHECK(used(98, best_at(95)) == 0);
     CHECK(used(98, best_at(56)) == 0);  // six before it are no better
+    for (const std::uint32_t best : {32U, 16U, 4U}) CHECK(used(98, best_at(best)) == best);
     CHECK(used(98, best_at(1)) == 1);
     CHECK(used(63, best_at(60)) == 60);
     CHECK(used(9, best_at(8)) == 8);
