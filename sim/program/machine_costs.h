@@ -105,8 +105,8 @@ class MachineCosts {
     return 0;
   }
 
-  /// Cycles from its begin until the last tile ends a script, as a run has it; nothing: the machine has no memory
-  /// outside.
+  /// Cycles from its begin until the last tile ends a script, as a run has it; nothing: the machine
+  /// has no memory outside.
   [[nodiscard]] virtual std::optional<std::uint64_t> script(const OuterScript& /*script*/) {
     return std::nullopt;
   }
