@@ -9,6 +9,7 @@
 #include "sim/engine/session.h"
 #include "tests/sim/engine/native_loops.h"
 #include "tests/sim/engine/random_program.h"
+#include "tests/sim/engine/wide_loop.h"
 
 namespace tessera::engine::test {
 namespace {

@@ -33,4 +33,8 @@ inline plot::Source runs(const std::vector<std::string>& axes,
   return source;
 }
 
+inline plot::Request request(const std::string& x, const std::string& y = "time.cycles") {
+  return {.x = x, .y = {y}};
+}
+
 }  // namespace tessera::test

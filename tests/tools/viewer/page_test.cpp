@@ -12,54 +12,6 @@ using tessera::report::grouped;
 /// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
 namespace {
 
-/// One browser for the runs that its pages show.
-struct Shown {
-  CommandFolder folder;
-  Chromium browser{folder.path() / ".profile"};
-
-  Shown() {
-    run_product(folder, "run - --out one");
-    run_product(folder, "run - --out two --set workload.layout=blocked");
-    run_product(folder, "run - --out three --set machine.clock_ghz=0.9");
-  }
-};
-
-Shown& shown() {
-  static Shown made;
-  return made;
-}
-
-/// A page while it is shown. At its end nothing has complained, nor asked for anything else.
-struct Page {
-  const CommandFolder& folder = shown().folder;
-  Chromium& browser = shown().browser;
-  const std::filesystem::path file;
-
-  explicit Page(const std::string& name) : file(folder.path() / name) { browser.open(file); }
-  /// Made of these runs.
-  Page(const std::string& runs, const std::string& name, bool dark = false)
-      : file(folder.path() / name) {
-    run_product(folder, "report " + runs);
-    browser.open(file, dark);
-  }
-  ~Page() { check_quiet(browser, file); }
-  Page(const Page&) = delete;
-  Page& operator=(const Page&) = delete;
-
-  Json evaluate(const std::string& expression) { return browser.evaluate(expression); }
-  /// How many elements there are of a selector.
-  [[nodiscard]] Json count(const std::string& selector) const {
-    return browser.evaluate(fmt::format("document.querySelectorAll('{}').length", selector));
-  }
-  [[nodiscard]] std::string text(const std::string& selector) const {
-    return text_of(browser, selector);
-  }
-  /// Checks that an element shows each of these texts.
-  void shows(const std::string& selector, const std::vector<std::string>& parts) const {
-    for (const std::string& part : parts) CHECK(contains(text(selector), part));
-  }
-};
-
 /// The page s/report.html of six points, two of which do not fit.
 void show_sweep(const CommandFolder& folder) {
   run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
