@@ -324,8 +324,8 @@ class Statement {
             const std::uint64_t row_end = std::min((row + 1) * c.stored.pitch(), end);
             const std::uint64_t column = row * c.stored.pitch();
             if (row < p->geometry.roles().rows)
-              pull_row(*p, row, {at - column, row_end - column}, {c.array, word(at - begin)},
-                       pulls);
+              pull_row(p->geometry, p->result, row, {at - column, row_end - column},
+                       {c.array, word(at - begin)}, pulls);
             at = row_end;
           }
         },
@@ -334,73 +334,10 @@ class Statement {
         });
   }
 
-  /// Bytes of a row of C, `into` the place of the first.
-  static void pull_row(const Stated& p, std::uint64_t row, Interval bytes, Place into,
-                       Pulls& pulls) {
-    const Geometry& g = p.geometry;
-    const BlockShape& block = g.block();
-    const Cell first = g.cell_of(row, 0);
-    const std::uint64_t in_part = row - g.rows(first.row).begin;
-    for (std::uint32_t column = 0; column < g.column_parts(); ++column) {
-      const Interval blocks = g.column_blocks(column);
-      const Interval part{blocks.begin * block.result_bytes(), blocks.end * block.result_bytes()};
-      const std::uint64_t low = std::max(bytes.begin, part.begin);
-      const std::uint64_t high = std::min(bytes.end, part.end);
-      if (low >= high) continue;
-      const std::uint64_t at = in_part * part.size() + low - part.begin;
-      pull_shares(p, {first.row, column, 0}, {at, at + high - low},
-                  {into.buffer, word(into.offset + low - bytes.begin)}, pulls);
-    }
-  }
-
-  /// Bytes of the finished part of a cell's Y, from the tiles that add them up.
-  static void pull_shares(const Stated& p, Cell cell, Interval bytes, Place into, Pulls& pulls) {
-    const BlockShape& block = p.geometry.block();
-    for (cell.depth = 0; cell.depth < p.geometry.plan().split_k; ++cell.depth) {
-      const Interval share = p.geometry.y_share(cell);
-      const std::uint64_t begin = share.begin / block.partial_bytes * block.input_bytes;
-      const std::uint64_t end = share.end / block.partial_bytes * block.input_bytes;
-      const std::uint64_t low = std::max(bytes.begin, begin);
-      const std::uint64_t high = std::min(bytes.end, end);
-      if (low >= high) continue;
-      pulls.push_back({{into.buffer, word(into.offset + low - bytes.begin)},
-                       p.geometry.tile(cell),
-                       {p.result, word(low - begin)},
-                       word(high - low)});
-    }
-  }
-
   Description& description_;
   std::shared_ptr<Stated> product_;
   Source x_, w_;
 };
-
-/// The array of a matrix as a run begins or ends with it, as large on every tile as on the fullest.
-RowArray row_array(Description& description, const RowMajor& stored, std::string_view name,
-                   bool keep, std::function<void(Tile, std::span<std::byte>)> contents) {
-  return {stored,
-          description.array({name,
-                             [stored, most = stored.bytes_on(0)](Tile tile) -> std::uint64_t {
-                               return stored.bytes_on(tile) == 0 ? 0 : most;
-                             },
-                             keep, std::move(contents)})};
-}
-
-RowArrays given_by_rows(const Geometry& geometry, Tile tiles, Description& description,
-                        const Operand* a, const Operand* b) {
-  const auto filled = [type = geometry.block().input](const RowMajor& stored, const Operand* from) {
-    return [stored, from, type](Tile tile, std::span<std::byte> into) {
-      const auto element = [&](auto row, auto column) { return from->element(row, column); };
-      if (from != nullptr) stored.fill(tile, type, into, element);
-    };
-  };
-  const RowMajor c = RowMajor::of_result(geometry, tiles);
-  const RowMajor x = RowMajor::of_x(geometry, tiles);
-  const RowMajor w = RowMajor::of_w(geometry, tiles);
-  const RowArray result = row_array(description, c, "c", true, {});
-  const RowArray first = row_array(description, x, "a", false, filled(x, a));
-  return {first, row_array(description, w, "b", false, filled(w, b)), result};
-}
 
 }  // namespace
 

@@ -18,6 +18,13 @@ struct RowArray {
 struct RowArrays {
   RowArray a, b, c;
 };
+/// Adds those of a product. Without operands they are good for estimates alone.
+RowArrays given_by_rows(const Geometry& geometry, plan::Tile tiles, plan::Description& description,
+                        const Operand* a, const Operand* b);
+/// Bytes of a row of C from the tiles that add it up, which have their results in `from`; `into`:
+/// the place of the first.
+void pull_row(const Geometry& geometry, program::BufferId from, std::uint64_t row, Interval bytes,
+              program::Place into, plan::Pulls& pulls);
 
 /// States the program of a plan without rounds, and the tensor of its result. Without operands it
 /// is good for estimates alone. All but `geometry` outlive the description.
