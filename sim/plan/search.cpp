@@ -12,8 +12,6 @@ namespace tessera::plan {
 
 namespace {
 
-/// More pulls take seconds to schedule: such a plan is judged by estimates.
-constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Of plans that are scheduled to be compared.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
 /// The same of requests of memory outside, of one plan.
@@ -393,15 +391,5 @@ void Described::add(std::span<const Tile> more) {
 }
 
 Found search(const Space& space, Pricing& pricing) { return Search(space, pricing).run(); }
-
-Found priced(const Described& described, bool schedules, Pricing& pricing) {
-  const auto& [description, tiles] = described;
-  Found found;
-  found.fits = true;
-  found.prediction = pricing.time(description, tiles);
-  found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
-  if (!schedules || all_pulls(description.steps(), tiles) > kMostPulls) return found;
-  return *with_schedules(found, description, tiles, pricing);
-}
 
 }  // namespace tessera::plan

@@ -61,6 +61,8 @@ Found priced(const Described& described, bool schedules, Pricing& pricing);
 
 // search_schedules.cpp: plans as programs of all tiles.
 
+/// More pulls take seconds to schedule: such a plan is judged by estimates.
+constexpr std::uint64_t kMostPulls = 1U << 21;
 /// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
 std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles);
 

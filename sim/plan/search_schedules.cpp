@@ -85,4 +85,14 @@ program::CategoryBytes unscheduled(const Description& description, const Machine
   return program::needs(lower(description), machine, CountedLists()).memory.on_max;
 }
 
+Found priced(const Described& described, bool schedules, Pricing& pricing) {
+  const auto& [description, tiles] = described;
+  Found found;
+  found.fits = true;
+  found.prediction = pricing.time(description, tiles);
+  found.memory = pricing.memory(description, tiles).value_or(program::CategoryBytes{});
+  if (!schedules || all_pulls(description.steps(), tiles) > kMostPulls) return found;
+  return *with_schedules(found, description, tiles, pricing);
+}
+
 }  // namespace tessera::plan
