@@ -199,16 +199,18 @@ void Layers::dequantise(const Node& node) {
   alias(node);
 }
 
-/// Padding with which the output is the input's extent over the stride, rounded up; an odd zero
-/// stands behind the input (`upper`), or before it.
+/// Adds padding with which the output is the input's extent, with what a Pad adds to it, over the
+/// stride, rounded up; an odd zero stands behind the input (`upper`), or before it.
 void Layers::pad_same(const Shape& input, bool upper, Window& window) {
   const auto pads = [upper](std::uint32_t extent, std::uint32_t kernel, std::uint32_t stride) {
     const std::uint32_t covered = (ceil_div(extent, stride) - 1) * stride + kernel;
     const std::uint32_t all = covered - std::min(covered, extent);
     return upper ? std::pair{all / 2, all - all / 2} : std::pair{all - all / 2, all / 2};
   };
-  const auto [top, bottom] = pads(input.height, window.height, window.stride_height);
-  const auto [left, right] = pads(input.width, window.width, window.stride_width);
+  const auto [top, bottom] =
+      pads(input.height + window.top + window.bottom, window.height, window.stride_height);
+  const auto [left, right] =
+      pads(input.width + window.left + window.right, window.width, window.stride_width);
   window.top += top;
   window.bottom += bottom;
   window.left += left;

@@ -173,6 +173,20 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("padding that extents decide counts the zeros of a Pad before it") {
+    Model model = base_model();
+    model.inputs[0].dims = {0, 3, 8, 8};
+    model.initializers["pads"] = {
+        "pads", {8}, Type::int64, false, {}, {}, {0, 0, 0, 0, 0, 0, 1, 1}};
+    model.nodes[0].attributes.erase("pads");
+    model.nodes[0].attributes["auto_pad"].text = "SAME_UPPER";
+    model.nodes[0].inputs[0] = "padded";
+    model.nodes.insert(model.nodes.begin(), node("Pad", {"x", "pads"}, "padded"));
+    const convnet::Layer& layer = read_model(model).network.layers[1];
+    CHECK(layer.window == convnet::Window{3, 3, 2, 2, 1, 1, 2, 2});  // 9 by 9 padded
+    CHECK(layer.output == convnet::Shape{5, 5, 16});
+  }
+
   TEST_CASE("zeros of a Pad become the padding of an average or a convolution") {
     Model model = base_model();
     model.initializers["pads"] = {
