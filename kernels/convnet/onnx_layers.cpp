@@ -270,8 +270,9 @@ void Layers::clip(const Node& node) {
                                      : constant(node, input).values.front();
   };
   constexpr double kNone = std::numeric_limits<double>::infinity();
+  constexpr double kLargest = std::numeric_limits<float>::max();  // opset 6 cuts there
   const double low = bound("min", 1, -kNone), high = bound("max", 2, kNone);
-  if (low != 0 || high < kNone)
+  if (low != 0 || high < kLargest)
     node.fail("cuts below {} and above {}, allowed below 0 alone: {}", low, high,
               "a Relu, which would take as many cycles as a ReLU6");
   fuse_relu(node);

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "kernels/convnet/convnet.h"
 #include "kernels/convnet/network_image.h"
@@ -27,6 +28,12 @@ TEST_SUITE("unit") {
     CHECK(file.weights[1].values[((5 * 3 + 1) * 3 + 2) * 3 + 0] == wanted(5, 1, 2, 0));
     CHECK(file.weights[1].values[((15 * 3 + 0) * 3 + 1) * 3 + 2] == wanted(15, 0, 1, 2));
     CHECK(file.weights[1].bias[7] == model.initializers["b"].floats[7]);
+  }
+
+  TEST_CASE("a cut at the largest number of f32 is none") {
+    const Attribute zero{.number = 0}, most{.number = std::numeric_limits<float>::max()};
+    const Node clip = node("Clip", {"c"}, "r", {{"min", zero}, {"max", most}});
+    CHECK(read_model(with(base_model(), clip)).network.layers[1].relu);
   }
 
   TEST_CASE("normalisations become part of their convolution") {
