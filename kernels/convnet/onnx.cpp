@@ -17,9 +17,10 @@ void Layers::add_pool(const Node& node) {
   if (!step.global) step.statement.window = node.window();
   step.auto_pad = node.auto_pad();
   const Window& w = step.statement.window;
-  const bool padded = w.top + w.left + w.bottom + w.right > 0 || node.pads_same();
-  if (padded && step.statement.op == Operator::average_pool &&
-      node.integer("count_include_pad", 0) == 0)
+  const bool padded = w.top + w.left + w.bottom + w.right > 0;
+  step.counts_padding =
+      step.statement.op == Operator::max_pool || node.integer("count_include_pad", 0) != 0;
+  if (padded && !step.counts_padding)
     node.fail("count_include_pad: found 0 with padding, allowed 1");
   add_padding(node, step.statement.window);
   const std::size_t source = step_of(node, 0);
@@ -225,8 +226,13 @@ void Layers::complete(Step& step, const NetworkBuilder& builder) const {
     statement.window.height = input.height;
     statement.window.width = input.width;
   }
-  if (step.auto_pad == kSameUpper || step.auto_pad == kSameLower)
+  if (step.auto_pad == kSameUpper || step.auto_pad == kSameLower) {
+    const Window given = statement.window;
     pad_same(input, step.auto_pad == kSameUpper, statement.window);
+    if (!step.counts_padding && statement.window != given)
+      throw UserError("{}: layer '{}': count_include_pad: found 0 with padding, allowed 1", file_,
+                      statement.name);
+  }
   if (step.weight_channels != 0 && step.weight_channels != input.channels)
     throw UserError("{}: layer '{}': its weights are for {} channels, but it takes {}", file_,
                     statement.name, step.weight_channels, text_of(input));

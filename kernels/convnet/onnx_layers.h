@@ -36,6 +36,7 @@ class Layers {
     std::uint32_t weight_channels = 0;  ///< of a convolution: input channels by its weights
     bool global = false;                ///< its window is its whole input
     std::string auto_pad{};             ///< padding that its input's extents decide
+    bool counts_padding = true;         ///< of a pool: zeros count in the mean
     bool shared = false;  ///< something takes it as it was before the next node's change
     std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
   };

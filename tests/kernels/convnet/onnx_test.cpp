@@ -180,6 +180,22 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("an average whose extents decide that it has no padding need not count it") {
+    const auto halved = [](std::int64_t rows) {
+      Model model = base_model();
+      model.inputs[0].dims = {0, 3, rows, 8};
+      model.nodes = {node("AveragePool", {"x"}, "c",
+                          {{"kernel_shape", integers({2, 2})}, {"strides", integers({2, 2})}})};
+      model.nodes[0].attributes["auto_pad"].text = "SAME_UPPER";
+      return model;
+    };
+    CHECK(read_model(halved(6)).network.layers[1].output == convnet::Shape{3, 4, 3});
+    CHECK(message(halved(7)) == "layer 'nc': count_include_pad: found 0 with padding, allowed 1");
+    Model counted = halved(7);
+    counted.nodes[0].attributes["count_include_pad"] = integer(1);
+    CHECK(read_model(counted).network.layers[1].output == convnet::Shape{4, 4, 3});
+  }
+
   TEST_CASE("padding that extents decide counts the zeros of a Pad before it") {
     Model model = base_model();
     model.inputs[0].dims = {0, 3, 8, 8};
