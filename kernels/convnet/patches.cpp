@@ -280,7 +280,8 @@ PatchTable patch_table(const Grid& given, std::uint32_t planes, bool runs,
   return overlapping.slots() < in_halves.slots() ? overlapping.finish() : in_halves.finish();
 }
 
-PatchTable pool_patch_table(const Grid& grid) {
+PatchTable pool_patch_table(const Grid& given) {
+  const Grid grid = flattened(given);
   check_columns(grid);
   std::vector<Position> halves;
   for (std::uint32_t row = 0; row < grid.rows; ++row) {
