@@ -89,10 +89,12 @@ class BareTile {
   void load(const elf::Segment& segment, std::uint32_t address, std::uint64_t bytes) {
     const std::uint64_t end = address + bytes;
     if (end > memory_.size()) {
+      std::uint64_t all = 0;
+      for (const elf::Segment& each : program_.segments) all += each.memory_bytes;
       throw UserError("{}: the segment at {:#x} ends at {:#x}, memory at {:#x}; {}", program_.name,
                       address, end, memory_.size(),
-                      bytes > memory_.size() ? "it is larger than the memory"
-                                             : "link it lower, as by -Wl,-Ttext-segment=0");
+                      all > memory_.size() ? "the program is larger than the memory"
+                                           : "link it lower, as by -Wl,-Ttext-segment=0");
     }
     std::ranges::copy(segment.bytes, memory_.begin() + address);
   }

@@ -163,6 +163,11 @@ TEST_SUITE("unit") {
     CHECK(error_of(linked({nop()}), options) ==
           "bare.elf: the segment at 0x12000 ends at 0x13000, memory at 0x12800; "
           "link it lower, as by -Wl,-Ttext-segment=0");
+    elf::Program large = linked({nop()});
+    for (elf::Segment& segment : large.segments) segment.memory_bytes = 0xa000;
+    CHECK(error_of(large, options) ==
+          "bare.elf: the segment at 0x11000 ends at 0x1b000, memory at 0x12800; "
+          "the program is larger than the memory");
     elf::Program mixed = linked({nop()});
     mixed.segments[1].address = 0x10000;
     CHECK(error_of(mixed).find("lies below the end of the code") != std::string::npos);
