@@ -268,7 +268,8 @@ std::string items_line(const Json& report, const std::string& section) {
     std::string item = fmt::format(
         " {} {}", key, value.is_string() ? value.get<std::string>() : shortened(value).dump());
     // A plan is printed as it can be pinned.
-    const bool is_table = section != "plan" && value.is_array() && value.front().is_structured();
+    const bool is_table =
+        section != "plan" && value.is_array() && !value.empty() && value.front().is_structured();
     if (value.is_array() && item.size() > (is_table ? 1 : kMostLines) * kWidth)
       item = fmt::format(" {} {} (report.json, {})", value.size(), key, section);
     if (column + item.size() > kWidth) {
