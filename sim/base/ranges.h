@@ -48,6 +48,18 @@ std::vector<Value> slice(const std::vector<Value>& list, std::uint64_t begin, st
 /// The values of a list, each once, ascending.
 template <class Value>
 std::vector<Value> sorted_once(std::vector<Value> list) {
+  if constexpr (std::is_unsigned_v<Value>) {
+    // Values that crowd are marked where they lie, which takes no sorting.
+    const Value largest = list.empty() ? Value{0} : *std::ranges::max_element(list);
+    if (largest < list.size()) {
+      std::vector<char> marked(std::size_t{largest} + 1);
+      for (const Value each : list) marked[each] = 1;
+      list.clear();
+      for (std::size_t i = 0; i < marked.size(); ++i)
+        if (marked[i] != 0) list.push_back(static_cast<Value>(i));
+      return list;
+    }
+  }
   std::ranges::sort(list);
   list.erase(std::unique(list.begin(), list.end()), list.end());
   return list;

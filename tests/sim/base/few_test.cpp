@@ -1,10 +1,13 @@
 #include "sim/base/few.h"
 
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include "sim/base/ranges.h"
 
 using tessera::Few;
 
@@ -44,5 +47,19 @@ TEST_SUITE("unit") {
     expected.push_back(expected[3]);
     CHECK(all(list) == expected);
     CHECK(all({{1, 2}, {3, 4}, {5}}) == std::vector<Pair>{{1, 2}, {3, 4}, {5, 7}});
+  }
+
+  TEST_CASE("values of a list stand once each in order, whether they crowd or not") {
+    std::vector<std::uint8_t> bytes;
+    for (std::uint32_t i = 0; i < 600; ++i) bytes.push_back(static_cast<std::uint8_t>(i * 7));
+    CHECK(tessera::sorted_once(bytes).size() == 256);
+    for (const std::uint32_t spread : {1U, 3U, 40U, 1'000'000U}) {
+      std::vector<std::uint32_t> list;
+      for (std::uint32_t i = 0; i < 40; ++i) {
+        const std::set<std::uint32_t> once(list.begin(), list.end());
+        CHECK(tessera::sorted_once(list) == std::vector<std::uint32_t>(once.begin(), once.end()));
+        list.push_back(i * 2654435761U % spread);
+      }
+    }
   }
 }
