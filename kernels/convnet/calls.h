@@ -48,8 +48,9 @@ struct Steps {
   [[nodiscard]] std::uint64_t distance_bytes() const;
 };
 
-/// Whether distances written for some blocks serve a call of so many: fewer do unless planes go on
-/// from block to block, since what is read ahead behind the last one would then be another's.
+/// Whether the distances that were written for `prepared` blocks serve a call of `blocks`. Those of
+/// more blocks do too, unless planes go on from block to block: a call reads ahead behind its last
+/// block, and would read the next one's plane.
 constexpr bool distances_serve(std::uint32_t prepared, std::uint32_t blocks, bool one_plane_each) {
   return one_plane_each ? prepared == blocks : prepared >= blocks;
 }
