@@ -88,16 +88,23 @@ bool Session::go_on(Call& call, Cost& used) {
   return true;
 }
 
+/// Half of `slots` to all of them: a program that repeats itself would be met at the same places
+/// for ever if they were always as many.
+std::uint64_t Session::about(std::uint64_t slots) {
+  dither_ = 1664525U * dither_ + 1013904223U;
+  return slots - (slots * (dither_ >> 16) >> 17);
+}
+
 /// Slots between two of these are the odds of being met.
 void Session::meet(Call& call) {
-  until_meeting_ = kSlice;
+  until_meeting_ = about(kSlice);
   const bool quick = frame_.path == Path::fast && frame_.trace == nullptr;
   if (!frame_.code->translates() || !quick) return;
   call.context.fcsr |= host_.take_flags();
   const native::Met met = frame_.code->met(call.op, call.context.signature, frame_);
   static_cast<void>(host_.take_flags());  // of our own arithmetic
   call.op = met.op;
-  if (!met.translated) until_meeting_ = kMeeting;
+  if (!met.translated) until_meeting_ = about(kMeeting);
 }
 
 /// Counts what edges have added, and `more`: behind choices (native) what they added may be below 0

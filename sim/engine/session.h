@@ -78,11 +78,13 @@ class Session {
     until_meeting_ -= std::min(until_meeting_, static_cast<std::uint64_t>(slots));
   }
   void meet(Call& call);
+  std::uint64_t about(std::uint64_t slots);
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;
   std::uint64_t unsettled_slots_ = 0;       ///< of what the frame holds of activities
   std::uint64_t until_meeting_ = kMeeting;  ///< slots
+  std::uint32_t dither_ = 1;
   fp::HostEnvironment host_;
 };
 
