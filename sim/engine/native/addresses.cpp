@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <tuple>
 
 #include "sim/isa/table.h"
 
@@ -67,6 +70,26 @@ struct Value {
   std::int32_t at;
 };
 
+/// By how many bits sums shift x[rs1] before they add or subtract x[rs2]; nothing for other
+/// instructions. Their results move by constants where their operands do.
+std::optional<unsigned> shift_of_sum(const Instruction& is) {
+  switch (is.mnemonic) {
+    case add:
+    case sub:
+      return 0;
+    case slli:
+      return static_cast<unsigned>(is.imm);
+    case sh1add:
+      return 1;
+    case sh2add:
+      return 2;
+    case sh3add:
+      return 3;
+    default:
+      return std::nullopt;
+  }
+}
+
 class Planner {
  public:
   explicit Planner(std::span<const Step> steps) : steps_(steps) {
@@ -118,9 +141,30 @@ class Planner {
       values[move.to] = {values_[move.from].group, at};
       lost &= ~(1U << move.to);
     }
+    if (const std::optional<Value> sum = sum_of(step)) {
+      values[step.instruction.rd] = *sum;
+      lost = 0;
+    }
     values_ = values;
     for (; lost != 0; lost &= lost - 1)
       values_[static_cast<std::size_t>(std::countr_zero(lost))] = fresh();
+  }
+
+  /// The result of a sum: those of the same operands are one group.
+  std::optional<Value> sum_of(const Step& step) {
+    const Instruction& is = step.instruction;
+    const std::optional<unsigned> shift = shift_of_sum(is);
+    if (step.kind != Kind::straight || is.rd == 0 || !shift) return std::nullopt;
+    const Value first = values_[is.rs1];
+    const Value second = is.mnemonic == slli ? Value{-1, 0} : values_[is.rs2];
+    const std::int64_t shifted = static_cast<std::int64_t>(first.at) << *shift;
+    const std::int64_t at = is.mnemonic == sub ? shifted - second.at : shifted + second.at;
+    if (std::abs(at) > kWidest) return std::nullopt;
+    Sum sum{is.mnemonic, *shift, first.group, second.group};
+    if (is.mnemonic == add && first.group > second.group) sum = {add, 0, second.group, first.group};
+    const auto [found, is_new] = sums_.try_emplace(sum, -1);
+    if (is_new) found->second = fresh().group;
+    return Value{found->second, static_cast<std::int32_t>(at)};
   }
 
   /// True if the instruction leaves what it loads in the x register.
@@ -164,6 +208,8 @@ class Planner {
   AddressPlan made_;
   std::vector<std::vector<Noted>> noted_;
   std::array<Value, 32> values_{};
+  using Sum = std::tuple<isa::Mnemonic, unsigned, int, int>;  ///< its operands' groups
+  std::map<Sum, int> sums_;                                   ///< their groups
 };
 
 }  // namespace

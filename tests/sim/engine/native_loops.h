@@ -195,6 +195,76 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   return program;
 }
 
+/// A loop of 3,000 passes over accesses whose addresses are sums of bases, an index and constants,
+/// made in many ways. In the last one the index, or a base, leads to the end of the memory.
+inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
+  constexpr int kIndex = 12;  // 10, 11: bases
+  constexpr int kFirst = 15;  // of four addresses
+  std::uint32_t state = seed * 2654435761U;
+  const auto below = [&state](std::uint32_t bound) {
+    state = state * 1664525U + 1013904223U;
+    return static_cast<int>((state >> 8) % bound);
+  };
+  std::vector<Instruction> code{i_type(sltiu, 14, 5, 2), r_type(sub, 14, 0, 14),
+                                i_type(andi, 14, 14, 1560 + 4 * below(120))};
+  const int out = below(8);
+  const int form = below(7);
+  for (int i = 0; i < 8; ++i) {
+    const int base = 10 + (below(4) == 0 ? 1 : 0);
+    const int to = kFirst + below(4);
+    const int by = 4 * (below(9) - 4);
+    const auto moved = [&] { return below(2) == 0 ? kIndex : base; };
+    const auto sum = [&](Mnemonic m, int a, int b) { code.push_back(r_type(m, to, a, b)); };
+    if (i == out) {
+      const int r = moved();
+      code.push_back(r_type(add, r, r, 14));
+    }
+    switch (below(4) == 0 ? below(7) : form) {
+      case 0:
+        sum(add, base, kIndex);
+        break;
+      case 1:
+        sum(add, kIndex, base);
+        break;
+      case 2:
+        sum(sub, base, kIndex);
+        break;
+      case 3:
+        sum(sh1add, kIndex, base);
+        break;
+      case 4:
+        sum(sh2add, kIndex, base);
+        break;
+      default:
+        code.push_back(i_type(slli, 7, kIndex, 1 + form % 2));
+        sum(add, base, 7);
+        break;
+    }
+    if (below(3) == 0) {
+      code.push_back(s_type(sw, 9, to, by));
+    } else {
+      code.push_back(i_type(below(3) == 0 ? lh : lw, 8, to, by));
+      code.push_back(r_type(add, 9, 9, 8));
+    }
+    const int r = moved();
+    code.push_back(i_type(addi, r, r, 4 * (below(17) - 8)));
+  }
+  for (const auto& [r, to] : {std::pair(10, 1960), {11, 2020}})
+    code.push_back(i_type(addi, r, 0, to));
+  code.push_back(i_type(andi, kIndex, 9, 60));
+  code.push_back(i_type(addi, kIndex, kIndex, 80));
+  code.push_back(i_type(addi, 5, 5, -1));
+  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
+  code.push_back(end());
+  auto program = made_for(engine, code);
+  program->context.x[5] = 3000;
+  for (const auto& [r, to] : {std::pair(10, 1960U), {11, 2020U}, {kIndex, 80U}})
+    program->context.x[r] = to;
+  for (int r = kFirst; r < kFirst + 4; ++r) program->context.x[r] = 1800;
+  for (std::uint32_t i = 0; i < 512; ++i) program->word(1024 + 4 * i, i * 2654435761U);
+  return program;
+}
+
 inline constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
 
 /// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:

@@ -270,6 +270,17 @@ TEST_SUITE("unit") {
     }
   }
 
+  TEST_CASE("accesses that are compared together fail where one alone would") {
+    int faults = 0;
+    for (std::uint32_t seed = 1; seed <= programs(); ++seed) {
+      CAPTURE(seed);
+      const Both both = run_both([&](Engine engine) { return indexed(seed, engine); });
+      CHECK(both.exits[0].pc == both.exits[1].pc);
+      faults += both.exits[0].stop == Stop::fault && both.context().slots > 40'000 ? 1 : 0;
+    }
+    CHECK(faults > static_cast<int>(programs() / 3));
+  }
+
   TEST_CASE("shifts and carries that wait for each other are there when somebody reads them") {
     for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
       CAPTURE(seed);
