@@ -148,19 +148,6 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
   assign_shadows(made.f, f_hosts - shadows_f, shadows_f);
 }
 
-/// Calls visit(node, step) for each node that may follow `node` and the step before it.
-template <class Visit>
-void each_successor(const Node& node, const Step& step, Visit visit) {
-  if (step.kind == Kind::straight || step.kind == Kind::leave) return;
-  const auto go = [&](int next) {
-    if (next != kOutside) visit(static_cast<std::size_t>(next));
-  };
-  go(node.ways[step.way].node);
-  if (step.kind == Kind::loop_end) go(node.ways[step.way + 1].node);
-  for (const auto& [pc, next] : node.targets)
-    if (step.kind == Kind::jump_register) go(next);
-}
-
 /// F registers of which `step` reads more than a binary32 value.
 std::uint32_t reads_box(const Step& step) {
   const Mnemonic m = step.instruction.mnemonic;

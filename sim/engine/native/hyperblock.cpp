@@ -6,7 +6,16 @@ namespace tessera::engine::native {
 namespace {
 
 constexpr std::size_t kMostSteps = 96;  ///< of a turn
+constexpr Place kNowhere{SIZE_MAX, 0};  ///< the head of what is no loop
 
+/// True of choices that cost less than branches which are taken now and then.
+bool suits_stretch(const Choice& choice) {
+  constexpr std::size_t kMost = 2;
+  return choice.loads.size() + choice.sides[0].size() + choice.sides[1].size() <= kMost &&
+         !choice.both;
+}
+
+/// Finds hyperblocks.
 class LoopFinder {
  public:
   LoopFinder(const Region& region, bool timed) : region_(region), timed_(timed) {}
@@ -14,6 +23,7 @@ class LoopFinder {
   Loops find() {
     made_.of.resize(region_.nodes.size());
     for (std::size_t i = 0; i < region_.nodes.size(); ++i) made_.of[i] = loop_at(i);
+    if (!timed_) find_stretches();
     return std::move(made_);
   }
 
@@ -51,6 +61,44 @@ class LoopFinder {
     return block;
   }
 
+  /// Of the nodes that are come to although choices are made: those where only their sides begin
+  /// are left as they stand.
+  void find_stretches() {
+    std::vector<std::size_t> reached{0};
+    std::vector<bool> known(region_.nodes.size());
+    known[0] = true;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+      const std::size_t number = reached[i];
+      if (!made_.of[number]) made_.of[number] = stretch_at(number);
+      const std::optional<Hyperblock>& block = made_.of[number];
+      for (const Step& step : block ? block->steps : region_.nodes[number].steps)
+        each_successor(region_.nodes[step.node], step, [&](std::size_t next) {
+          if (!known[next]) reached.push_back(next);
+          known[next] = true;
+        });
+    }
+  }
+
+  /// The steps from the node's first one on to where they go elsewhere, if choices are among them.
+  std::optional<Hyperblock> stretch_at(std::size_t head) {
+    constexpr std::size_t kLongest = 400;
+    const std::size_t choices = made_.choices.size();
+    Hyperblock block{.steps{}, .most_slots = 0, .inner = true, .loop = false};
+    Place place{head, 0};
+    bool more = true;
+    while (more && block.steps.size() < kLongest) {
+      const Step& step = block.steps.emplace_back(region_.at(place));
+      more = step.kind == Kind::straight || step.kind == Kind::branch;
+      if (more) place = *follow(block.steps, place, kNowhere);
+    }
+    if (more || made_.choices.size() == choices) {
+      made_.choices.resize(choices);
+      return std::nullopt;
+    }
+    measure(block);
+    return block;
+  }
+
   [[nodiscard]] bool leads_to(const Step& step, std::size_t node) const {
     return region_.way_of(step).node == static_cast<int>(node);
   }
@@ -66,7 +114,7 @@ class LoopFinder {
     if (step.kind == Kind::branch) {
       std::optional<Chosen> chosen;
       if (!timed_) chosen = choice_of(region_, steps, head);
-      if (!chosen) return next;
+      if (!chosen || (head == kNowhere && !suits_stretch(chosen->choice))) return next;
       step.kind = Kind::choose;
       step.choice = made_.choices.size();
       if (chosen->choice.compared == nullptr) ask_directly(steps);
@@ -140,6 +188,8 @@ class LoopFinder {
         block.most_slots += choice.pass.slots + std::max<std::int64_t>(choice.more.slots, 0);
         if (choice.both) block.most_slots += std::max<std::int64_t>(choice.both->slots, 0);
         block.inner = true;
+      } else if (step.kind == Kind::leave) {
+        block.most_slots += step.before.slots;
       } else if (step.kind == Kind::pass || last) {
         Spent spent;
         spent.add(region_.way_of(step));

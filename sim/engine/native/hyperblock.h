@@ -8,9 +8,9 @@
 
 #include "sim/engine/native/join.h"
 
-/// Loops whose turn is one list of steps, entered at its top alone (hyperblocks: Mahlke et al.,
-/// 1992). Of a branch whose two sides soon join, both are done, and a choice is made of their
-/// results (if-conversion).
+/// Loops whose turn is one list of steps, entered at its top alone, and other such lists
+/// (hyperblocks: Mahlke et al., 1992). Of a branch whose two sides soon join, both are done, and a
+/// choice is made of their results (if-conversion).
 namespace tessera::engine::native {
 
 /// Registers beside the architecture's, for the results of sides.
@@ -66,10 +66,11 @@ struct Hyperblock {
   std::vector<Step> steps;
   std::int64_t most_slots = 0;  ///< of a turn
   bool inner = false;           ///< edges are taken within the turn
+  bool loop = true;             ///< false: one turn, which ends as its last step's node does
 };
 
 struct Loops {
-  std::vector<std::optional<Hyperblock>> of;  ///< of each node: the loop that it is the head of
+  std::vector<std::optional<Hyperblock>> of;  ///< of each node: the one that it is the head of
   std::vector<Choice> choices;                ///< Step::choice
 };
 

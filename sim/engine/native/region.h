@@ -78,6 +78,19 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+/// Calls visit(node) for each node of the region that may follow `node` where `step` ends it.
+template <class Visit>
+void each_successor(const Node& node, const Step& step, Visit visit) {
+  if (step.kind == Kind::straight || step.kind == Kind::leave || step.kind == Kind::choose) return;
+  const auto go = [&](int next) {
+    if (next != kOutside) visit(static_cast<std::size_t>(next));
+  };
+  go(node.ways[step.way].node);
+  if (step.kind == Kind::loop_end) go(node.ways[step.way + 1].node);
+  if (step.kind != Kind::jump_register) return;
+  for (const auto& [pc, next] : node.targets) go(next);
+}
+
 struct Region {
   std::vector<Node> nodes;  ///< the first is where it was found to be hot
   std::size_t steps = 0;    ///< of all nodes

@@ -149,7 +149,8 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
 }
 
 /// A loop of 3,000 passes over branches that ask what comparisons found, perhaps inverted, perhaps
-/// behind a change of what was compared; they jump over arithmetic.
+/// behind a change of what was compared; they jump over arithmetic. Every fifth seed's turn is
+/// longer than a hyperblock's.
 inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   constexpr int kFirst = 7;
   std::uint32_t state = seed * 2654435761U;
@@ -164,7 +165,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   };
   for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
   code.push_back(r_type(add, kFirst, kFirst, 5));
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < (seed % 5 == 0 ? 48 : 4); ++i) {
     const int found = below(2) == 0 ? 11 : kFirst + below(4);
     if (below(4) == 0)
       code.push_back(i_type(sltiu, found, any(), 1 + below(2)));
@@ -181,7 +182,13 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
     change();
   }
   code.push_back(i_type(addi, 5, 5, -1));
-  code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
+  const int back = -4 * static_cast<int>(code.size());
+  if (seed % 2 == 0) {
+    code.push_back(branch_to(bne, 5, 0, back));
+  } else {
+    code.push_back(branch_to(beq, 5, 0, 8));
+    code.push_back(Instruction{.mnemonic = jal, .imm = back - 4});
+  }
   code.push_back(end());
   TileConfig tile = Assembled::with_unit();
   if (seed % 4 >= 2) {  // what a comparison finds is there later than what it compares

@@ -158,6 +158,10 @@ void Emitter::emit_node(std::size_t number) {
   const std::optional<Hyperblock>& loop = loops_.of[number];
   const std::uint32_t times = loop ? turns_in_a_row(loop->steps.size()) : 1;
   if (!loop || (times == 1 && !loop->inner)) return emit_steps(steps);
+  if (!loop->loop) {
+    emit_stretch(*loop);
+    return emit_steps(steps);
+  }
   emit_turns(*loop, times);
   const Step& back = loop->steps.back();
   const bool ends = back.kind != Kind::branch;

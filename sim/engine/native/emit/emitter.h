@@ -156,6 +156,7 @@ class Emitter {
   // loop.cpp
   [[nodiscard]] static std::uint32_t turns_in_a_row(std::size_t steps);
   void emit_turns(const Hyperblock& loop, std::uint32_t times);
+  void emit_stretch(const Hyperblock& block);
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
   void emit_again(const Step& step);
   void emit_back(const Step& step);
@@ -177,6 +178,7 @@ class Emitter {
   void begin_tallies(const Hyperblock& loop);
   [[nodiscard]] std::size_t different_costs(const Hyperblock& loop) const;
   void zero_tallies();
+  void forget_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
   const asmjit::x86::Reg* tally_for(const Spent& each, bool masks,

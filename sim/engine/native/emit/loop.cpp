@@ -43,12 +43,32 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
     }
   }
   turns_ = {};
-  tallies_.clear();
-  tally_of_.clear();
-  both_of_.clear();
+  forget_tallies();
   start_singles(number_);
   a_.bind(single);
   again_ = single;
+}
+
+/// Steps that are no loop, and a label for the nodes as they stand: where slots run out on the way.
+void Emitter::emit_stretch(const Hyperblock& block) {
+  const Label single = a_.newLabel();
+  emit_guard(block, 1, single);
+  begin_tallies(block);
+  begin_steps(block.steps);
+  for (const Step& step : std::span(block.steps).first(block.steps.size() - 1)) emit_step(step);
+  end_tallies();
+  account(turns_);
+  turns_ = {};
+  emit_step(block.steps.back());
+  forget_tallies();
+  start_singles(number_);
+  a_.bind(single);
+}
+
+void Emitter::forget_tallies() {
+  tallies_.clear();
+  tally_of_.clear();
+  both_of_.clear();
 }
 
 /// Goes to `single` where slots may run out at an edge before the last, or an rpt has fewer turns
