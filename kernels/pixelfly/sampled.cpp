@@ -5,6 +5,7 @@
 #include "kernels/pinned.h"
 #include "kernels/pixelfly/gradient_products.h"
 #include "sim/base/ranges.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::pixelfly {
 
@@ -122,6 +123,9 @@ class SampledSearch {
 
   /// Each tile has equally many blocks, or whole rows if that is another plan.
   void add(std::uint32_t parts, std::uint32_t bands, std::optional<Dealing> pinned) {
+    const std::uint64_t least = least_bytes(parts);
+    least_ = std::min(least_, least);
+    if (least + operands_.beside > sram_bytes(pricing_.machine().tile)) return;
     std::optional<Sampled> blocks;
     for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
       if (pinned ? dealing != *pinned : dealing == Dealing::work) continue;
@@ -141,7 +145,9 @@ class SampledSearch {
         pattern_.blocks(), pattern_.block, n_, machine.tiles);
     if (options_.empty()) {
       Sampled none{};
-      none.misfit = what + ": its intervals need more tiles";
+      const std::uint64_t least = least_ + operands_.beside;
+      none.misfit = least > sram_bytes(machine.tile) ? overflow(what, least)
+                                                     : what + ": its intervals need more tiles";
       return none;
     }
     plan::Space space;
@@ -158,6 +164,22 @@ class SampledSearch {
   }
 
  private:
+  /// Bytes of the fullest tile while partial blocks go to where they are added up: so many hold
+  /// both of them on average.
+  [[nodiscard]] std::uint64_t least_bytes(std::uint32_t parts) const {
+    const std::uint64_t made = dealt_.blocks() * together_ + pattern_.blocks();
+    const std::uint64_t area = std::uint64_t{shape_.block} * shape_.block;
+    const std::uint64_t size =
+        data::element_bytes(operands_.on_unit ? shape_.unit.partial : program::Type::f32);
+    return parts * made * area * size / pricing_.machine().tiles;
+  }
+
+  [[nodiscard]] std::string overflow(const std::string& what, std::uint64_t tensors) const {
+    program::CategoryBytes need{};
+    need[static_cast<std::size_t>(program::Category::tensors)] = tensors;
+    return program::overflow_message(what, {&need, 1}, pricing_.machine());
+  }
+
   /// None if the cuts do not go onto the tiles, or lists do not reach.
   [[nodiscard]] std::optional<Sampled> plan_of(const spmm_static::Cuts& cuts) const {
     Sampled plan{
@@ -228,7 +250,8 @@ class SampledSearch {
   sparse::TileCode code_;
   plan::Pricing pricing_;
   std::uint32_t together_;
-  sparse::BlockMatrix dealt_;  ///< the pattern as it is multiplied
+  sparse::BlockMatrix dealt_;         ///< the pattern as it is multiplied
+  std::uint64_t least_ = UINT64_MAX;  ///< bytes of a tile that no option goes below
   std::vector<spmm_static::Cuts> options_;
   std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< of the option last asked for
 };
