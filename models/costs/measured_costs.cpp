@@ -104,6 +104,7 @@ std::unique_ptr<MeasuredCosts> MeasuredCosts::costs_of(const MachineConfig& mach
   auto costs = std::make_unique<MeasuredCosts>(machine, programs_);
   costs->known_.tiles = known_.tiles;
   costs->samples_ = samples_;
+  costs->schedules_ = schedules_;
   costs->note(asked_);
   return costs;
 }

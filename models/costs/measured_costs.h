@@ -29,6 +29,8 @@ class MeasuredCosts final : public MachineCosts {
   /// compiled again; null: all are.
   explicit MeasuredCosts(const MachineConfig& machine, RememberedPrograms* programs = nullptr);
 
+  /// For planners that are asked whether a plan fits, not for the fastest.
+  void leave_out_schedules() { schedules_ = false; }
   /// Adds what is asked of tiles from now on to `asked`, unless null.
   void note(Asked* asked) { asked_ = asked; }
   /// Whether tiles of this machine answer all of `asked` alike: planners that know the same of both
@@ -46,6 +48,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] std::optional<std::uint64_t> script(const OuterScript& script) override;
   [[nodiscard]] std::optional<program::Needs> watched_needs(
       const program::Program& program, const program::Watch& watch) const override;
+  [[nodiscard]] bool schedules() const override { return schedules_; }
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
 
  private:
@@ -56,6 +59,7 @@ class MeasuredCosts final : public MachineCosts {
   TileSampler sampler_;
   std::shared_ptr<RememberedSamples> samples_;  ///< shared with costs of other workers or tiles
   RememberedPrograms* programs_;
+  bool schedules_ = true;
   Asked* asked_ = nullptr;
   /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
   /// the same bytes.

@@ -121,15 +121,17 @@ class Search {
     return ask(0) == Answer::not_allowed ? std::nullopt : std::optional<std::uint64_t>(0);
   }
 
-  /// Bisects by plans, which cost little, and looks closer at what these say: what has no plan does
-  /// not fit.
+  /// Bisects by plans, which cost little, and looks closer at both values that these end with.
   void narrow(std::uint64_t& good, std::uint64_t& bad) {
-    const std::uint64_t sure = good;
+    const std::uint64_t fits = good;
+    const std::uint64_t does_not = bad;
     test_ = FitTest::plan;
     bisect(good, bad);
     test_ = FitTest::memory;
-    if (ask(good) == Answer::fits) return;
-    bad = std::exchange(good, sure);
+    if (ask(good) != Answer::fits)
+      bad = std::exchange(good, fits);
+    else if (ask(bad) == Answer::fits)
+      good = std::exchange(bad, does_not);
     bisect(good, bad);
   }
 

@@ -18,7 +18,7 @@ using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 
 /// How much of the way to a run a config is taken to see whether it fits.
 enum class FitTest : std::uint8_t {
-  plan,   ///< that the planner finds a plan; what exchanges need is its estimate
+  plan,   ///< that the planner finds a plan, of which no exchange is scheduled
   memory  ///< that each tile holds the program's bytes
 };
 /// Throws UserError for a config that cannot be planned or does not fit its machine.

@@ -84,10 +84,17 @@ class Pricing {
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 
+  /// Whether `tiles`, and the tile of the longest lists, hold their parts of the program of all
+  /// tiles beside `reserved` bytes if no stream is cut or sent again. False: it does not fit.
+  bool has_room(const Description& description, std::span<const Tile> tiles,
+                std::uint64_t reserved);
+
  private:
   class TimeWalk;
   class StepCalls;
   class Sample;
+  /// What a program of one tile is placed in: room for all.
+  [[nodiscard]] MachineConfig unlimited() const;
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;
 

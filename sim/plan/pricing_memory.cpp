@@ -4,6 +4,7 @@
 #include "sim/machine/nodes.h"
 #include "sim/plan/aliases.h"
 #include "sim/plan/pricing.h"
+#include "sim/plan/sent_streams.h"
 #include "sim/plan/tile_parts.h"
 #include "sim/program/exchange_compiler.h"
 
@@ -54,12 +55,15 @@ std::unique_ptr<program::ExchangeSizer> CountedLists::shortest() const {
 
 /// All that one tile holds and does as a program of that tile alone. An exchange copies within the
 /// tile, which keeps alive what is alive in the whole program; its lists are as long as those of
-/// the tile's pulls and of its share of what others pull.
+/// the tile's pulls and of its share of what others pull, as `tiles` do, or as short as any where
+/// what tiles send is known.
 class Pricing::Sample final : public program::ExchangeSizer {
  public:
-  Sample(const Description& description, std::span<const Tile> tiles, Tile tile)
+  Sample(const Description& description, std::span<const Tile> tiles, Tile tile,
+         const SentStreams* sent = nullptr)
       : tiles_(tiles),
         tile_(tile),
+        sent_(sent),
         aliases_(description),
         parts_(description, tile, sample_, 0, &aliases_) {
     sample_.main() = reduced(description.steps());
@@ -158,6 +162,27 @@ class Pricing::Sample final : public program::ExchangeSizer {
   void add(program::Sequence& into, const Exchange& exchange) {
     program::Exchange own{exchange.name, {}};
     const Pulls pulls = pulls_of(exchange, tile_, aliases_);
+    const std::uint64_t sends =
+        sent_ != nullptr ? add_sent(own, exchange) : add_share(own, exchange);
+    for (const auto& [array, bytes] : destinations(pulls))
+      own.copies.push_back({parts_({array}), 1, {parts_({array})}});
+    if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});
+    list_bytes_.push_back((sent_ != nullptr ? list_bytes : cut_list_bytes)(sends, pulls.size()));
+    into.steps.push_back({std::move(own)});
+  }
+
+  /// What others pull from the tile. Returns how many streams that is.
+  std::uint64_t add_sent(program::Exchange& own, const Exchange& exchange) {
+    std::uint64_t sends = 0;
+    for (const SentStreams::Sent& sent : sent_->of(exchange, tile_)) {
+      sends += sent.streams;
+      own.copies.push_back({parts_({sent.array}), 1, {parts_({sent.array})}});
+    }
+    return sends;
+  }
+
+  /// What others may pull from the tile. Returns how many streams that is, about.
+  std::uint64_t add_share(program::Exchange& own, const Exchange& exchange) {
     std::uint64_t sends = 0;
     std::uint64_t held = 0;  ///< bytes of the arrays that others pull from
     for (const auto& [array, most] : most_taken(exchange, tiles_, aliases_)) {
@@ -170,11 +195,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     // As if it sent the same part of each of them.
     if (exchange.sends && held > 0)
       sends = std::min(sends, ceil_div(sends * exchange.sends(tile_), held) + own.copies.size());
-    for (const auto& [array, bytes] : destinations(pulls))
-      own.copies.push_back({parts_({array}), 1, {parts_({array})}});
-    if (own.copies.empty()) return into.steps.push_back({program::ComputeSet{exchange.name, {}}});
-    list_bytes_.push_back(cut_list_bytes(sends, pulls.size()));
-    into.steps.push_back({std::move(own)});
+    return sends;
   }
 
   static std::map<BufferId, std::uint64_t> destinations(const Pulls& pulls) {
@@ -209,6 +230,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
 
   std::span<const Tile> tiles_;
   Tile tile_;
+  const SentStreams* sent_;  ///< null: not known
   program::Program sample_{1};
   Aliases aliases_;
   TileParts parts_;
@@ -217,6 +239,27 @@ class Pricing::Sample final : public program::ExchangeSizer {
   std::uint64_t argument_bytes_ = 0;
 };
 
+MachineConfig Pricing::unlimited() const {
+  MachineConfig alone = program::compiled_for(machine());
+  alone.tiles = 1;
+  alone.tile.sram_kib = UINT32_MAX / 1024;
+  alone.tile.program_kib = 0;  // code and lists of any length lie there too
+  return alone;
+}
+
+bool Pricing::has_room(const Description& description, std::span<const Tile> tiles,
+                       std::uint64_t reserved) {
+  const MachineConfig alone = unlimited();
+  const SentStreams sent(description);
+  const auto has_room = [&](Tile tile) {
+    const Sample sample(description, tiles, tile, &sent);
+    const program::CategoryBytes needs =
+        program::needs(sample.program(), alone, sample).memory.on_max;
+    return program::as_sram(needs, machine().tile) + reserved <= sram_bytes(machine().tile);
+  };
+  return has_room(sent.longest_lists()) && std::ranges::all_of(tiles, has_room);
+}
+
 std::optional<program::CategoryBytes> Pricing::memory(const Description& description,
                                                       std::span<const Tile> tiles) {
   constexpr std::uint64_t kAddressable = std::uint64_t{1} << 31;
@@ -224,10 +267,7 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
     for (const Array& array : description.arrays())
       if (array.bytes(tile) >= kAddressable) return std::nullopt;
   const std::uint64_t room = sram_bytes(machine().tile);
-  MachineConfig alone = program::compiled_for(machine());
-  alone.tiles = 1;
-  alone.tile.sram_kib = UINT32_MAX / 1024;
-  alone.tile.program_kib = 0;  // code and lists of any length lie there too
+  const MachineConfig alone = unlimited();
   const auto in_sram = [&](const program::CategoryBytes& bytes) {
     return program::as_sram(bytes, machine().tile);
   };

@@ -93,8 +93,7 @@ class Search {
   }
   [[nodiscard]] bool may_fit(const Found& found) const {
     constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
-    const std::uint64_t room = room_ - std::min(room_, space_.reserved);
-    return within_if_short(found) || in_sram(found.memory) <= room + room_ / kOver;
+    return within_if_short(found) || in_sram(found.memory) <= room() + room_ / kOver;
   }
 
   void enumerate(const std::vector<std::size_t>& order) {
@@ -206,10 +205,9 @@ class Search {
     return program::as_sram(memory, pricing_.machine().tile);
   }
 
-  /// What a plan's bytes may be.
-  [[nodiscard]] std::uint64_t most() const {
-    return room_ - std::min(room_, space_.reserved + margin_);
-  }
+  /// What a plan's bytes may be, and what they may be by estimate.
+  [[nodiscard]] std::uint64_t room() const { return room_ - std::min(room_, space_.reserved); }
+  [[nodiscard]] std::uint64_t most() const { return room() - std::min(room(), margin_); }
   [[nodiscard]] bool within(const Found& found, std::uint64_t most) const {
     return bytes(found) <= most;
   }
@@ -336,7 +334,7 @@ class Search {
 
   /// Of a plan whose exchanges are scheduled; nothing: they are only estimated.
   std::optional<std::uint64_t> scheduled_pulls(const Found& found) {
-    if (!space_.schedules) return std::nullopt;
+    if (!space_.schedules || !pricing_.costs().schedules()) return std::nullopt;
     const Described& of = described(found);
     const std::uint64_t all = all_pulls(of.description.steps(), of.tiles);
     return all <= kMostPulls ? std::optional(all) : std::nullopt;
@@ -352,7 +350,12 @@ class Search {
   std::optional<Found> compiled(const Found& estimate, bool schedules, std::uint64_t limit) {
     if (!schedules && fits_by_far(estimate)) return estimate;
     const Described& of = described(estimate);
+    const bool in_doubt = !within(estimate, room());
+    if (in_doubt && !pricing_.has_room(of.description, of.tiles, space_.reserved))
+      return std::nullopt;
     try {
+      // Lists take less time to count than to schedule.
+      if (in_doubt && schedules) static_cast<void>(unscheduled(of.description, pricing_.machine()));
       if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_, limit);
       Found exact = estimate;
       exact.memory = unscheduled(of.description, pricing_.machine());

@@ -4,35 +4,12 @@
 #include "sim/base/errors.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
+#include "sim/plan/sent_streams.h"
 
 namespace tessera::plan {
-namespace {
-
-/// The exchanges in the order in which the program has them, each as often as it stands there.
-void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
-  for (const Step& step : steps) {
-    if (const auto* repeat = std::get_if<Repeat>(&step.action)) {
-      if (repeat->count > 0) list_exchanges(repeat->body, all);
-    } else if (const auto* loop = std::get_if<While>(&step.action)) {
-      list_exchanges(loop->test, all);
-      list_exchanges(loop->body, all);
-    } else if (const auto* rounds = std::get_if<Rounds>(&step.action)) {
-      list_exchanges(unrolled(*rounds), all);
-    } else if (const auto* round = std::get_if<Round>(&step.action)) {
-      list_exchanges(*round->steps, all);
-    } else if (const auto* exchange = std::get_if<Exchange>(&step.action)) {
-      all.push_back(exchange);
-    }
-  }
-}
-
-}  // namespace
-
 std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles) {
-  std::vector<const Exchange*> exchanges;
-  list_exchanges(steps, exchanges);
   std::uint64_t sum = 0;
-  for (const Exchange* exchange : exchanges) {
+  for (const Exchange* exchange : exchanges_of(steps)) {
     std::uint64_t most = 0;
     for (const Tile tile : tiles) {
       Pulls its;
@@ -47,8 +24,7 @@ std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles) {
 std::optional<Found> with_schedules(Found estimate, const Description& description,
                                     std::span<const Tile> tiles, Pricing& pricing,
                                     std::uint64_t limit) {
-  std::vector<const Exchange*> exchanges;
-  list_exchanges(description.steps(), exchanges);
+  const std::vector<const Exchange*> exchanges = exchanges_of(description.steps());
   Schedules heard;
   auto next = [&, at = exchanges.begin()]() mutable {
     while (at != exchanges.end() && heard.contains(*at)) ++at;

@@ -121,6 +121,10 @@ class MachineCosts {
   [[nodiscard]] virtual std::optional<program::Needs> watched_needs(
       const program::Program& program, const program::Watch& watch) const = 0;
 
+  /// Whether exchanges of the best plans are to be scheduled. False: which plan is best matters
+  /// less than that it is found soon.
+  [[nodiscard]] virtual bool schedules() const { return true; }
+
   /// Cycles from the last arrival at a barrier to its release.
   [[nodiscard]] virtual std::uint64_t barrier() const = 0;
 };
