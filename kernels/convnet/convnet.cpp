@@ -106,14 +106,24 @@ std::uint64_t list_bytes(const program::Sequence& steps) {
   return most;
 }
 
-/// Whether code and lists have room: those that are far shorter than their memory do.
-bool has_room(const program::Program& program, MachineCosts& costs) {
-  const std::uint64_t room = costs.machine().tile.program_kib * std::uint64_t{1024};
-  std::uint64_t most = 0, code = 0;
+std::uint64_t list_bytes(const program::Program& program) {
+  std::uint64_t most = 0;
   for (std::uint32_t zone = 0; zone < program.zones(); ++zone)
     most = std::max(most, list_bytes(program.steps(zone)));
+  return most;
+}
+
+/// Bytes of a node's memory of code and lists; 0: they lie in its SRAM.
+std::uint64_t list_room(const MachineConfig& machine) {
+  return machine.tile.program_kib * std::uint64_t{1024};
+}
+
+/// Whether code and lists have room: those that are far shorter than their memory do.
+bool has_room(const program::Program& program, MachineCosts& costs) {
+  const std::uint64_t room = list_room(costs.machine());
+  std::uint64_t code = 0;
   for (const program::Codelet& codelet : program.codelets()) code += codelet.code.size();
-  if (room == 0 || 2 * (code + most) < room) return true;
+  if (room == 0 || 2 * (code + list_bytes(program)) < room) return true;
   try {
     static_cast<void>(costs.needs(program));
     return true;
@@ -278,7 +288,8 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summarise(std::move(summary));
 }
 
-/// Where lists have no room layers go through fewer items; none are few enough: as without.
+/// Where lists have no room layers go through fewer items; none are few enough: the plan of the
+/// shortest lists, which does not fit.
 std::pair<BandedPlan, Made> Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
   constexpr std::uint64_t kMost = 1U << 18U;
   BandedPlan chosen;
@@ -291,10 +302,19 @@ std::pair<BandedPlan, Made> Convnet::planned(const PinnedPlan& pinned, MachineCo
     return make_program(plan_, costs.machine(), chosen.planner->calls());
   };
   Made made = plan(0);
-  for (std::uint64_t each = 64; !has_room(made.program, costs); each *= 8) {
-    made = plan(each <= kMost ? each : 0);
-    if (each > kMost) break;
+  if (has_room(made.program, costs)) return {std::move(chosen), std::move(made)};
+  made = plan(kMost);
+  std::uint64_t shortest = kMost;
+  std::uint64_t least = list_bytes(made.program);
+  if (least > list_room(costs.machine())) return {std::move(chosen), std::move(made)};
+  for (std::uint64_t each = 64; each < kMost; each *= 8) {
+    made = plan(each);
+    if (has_room(made.program, costs)) return {std::move(chosen), std::move(made)};
+    if (list_bytes(made.program) >= least) continue;
+    least = list_bytes(made.program);
+    shortest = each;
   }
+  made = plan(shortest);
   return {std::move(chosen), std::move(made)};
 }
 
