@@ -54,7 +54,7 @@ class Plans {
       return static_cast<std::uint32_t>(variants_of(option).size());
     };
     space_.least_bytes = [this](std::size_t option) {
-      const Geometry geometry = geometry_of(problem_, plan(option, space_.variants(option) - 1));
+      const Geometry geometry = geometry_of(problem_, with_cuts(option, last_cuts_[option]));
       const std::uint32_t tiles = pricing_.machine().tiles;
       const std::uint64_t stored =
           stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
@@ -115,6 +115,7 @@ class Plans {
                               [&](const LeftOut& each) { return each.least > least + least / 4; });
     plans_.clear();
     most_cuts_.clear();
+    last_cuts_.clear();
     space_.bounds.clear();
     for (auto each = next; each != left_out_.end(); ++each) {
       rounds_ = each->rounds;
@@ -127,9 +128,7 @@ class Plans {
   }
 
   [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
-    Plan plan = plans_[option];
-    (plan.rounds ? plan.rounds->k : plan.cuts) = variants_of(option)[variant];
-    return plan;
+    return with_cuts(option, variants_of(option)[variant]);
   }
   [[nodiscard]] const plan::Space& space() const { return space_; }
 
@@ -140,6 +139,13 @@ class Plans {
     const Plan& plan = plans_[option];
     if (plan.rounds) return rounds_from(plan, most_cuts_[option]);
     return {cuts_.begin(), std::ranges::upper_bound(cuts_, most_cuts_[option])};
+  }
+
+  /// An option in so many supersteps, or rounds of k.
+  [[nodiscard]] Plan with_cuts(std::size_t option, std::uint32_t cuts) const {
+    Plan plan = plans_[option];
+    (plan.rounds ? plan.rounds->k : plan.cuts) = cuts;
+    return plan;
   }
 
   /// Numbers of rounds of k from the plan's to below twice that, all of which are needed.
@@ -158,6 +164,7 @@ class Plans {
     if (plan.rounds) return add_rounds(plan, most_cuts, product);
     plans_.push_back(plan);
     most_cuts_.push_back(most_cuts);
+    last_cuts_.push_back(*std::prev(std::ranges::upper_bound(cuts_, most_cuts)));
     space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
   }
 
@@ -167,12 +174,14 @@ class Plans {
     const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
     const auto [read, written] = outside_traffic(problem_, plan);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
-      if (rounds_from(plan, most).empty()) continue;
+      const std::vector<std::uint32_t> numbers = rounds_from(plan, most);
+      if (numbers.empty()) continue;
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
       for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
         plan.rounds->loads = loads;
         plans_.push_back(plan);
         most_cuts_.push_back(most);
+        last_cuts_.push_back(numbers.back());
         space_.bounds.push_back(
             kernels::least_cycles(machine, loads, turns, computing, read + written));
       }
@@ -274,6 +283,7 @@ class Plans {
   std::optional<Rounds> rounds_;          ///< of the plans that are added
   std::vector<Plan> plans_;               ///< by option, of one superstep
   std::vector<std::uint32_t> most_cuts_;  ///< by option
+  std::vector<std::uint32_t> last_cuts_;  ///< by option, of its last variant
   plan::Space space_;
   struct LeftOut {
     BlockShape block;

@@ -58,8 +58,9 @@ class Search {
   /// lists may be shorter than was estimated.
   Found closest() {
     constexpr std::size_t kAsked = 8;  // of the options, and of the plans, that looked closest
-    std::ranges::sort(misfits_);
-    misfits_.resize(std::min(misfits_.size(), kAsked));
+    const std::size_t asked = std::min(misfits_.size(), kAsked);
+    std::ranges::partial_sort(misfits_, misfits_.begin() + static_cast<std::ptrdiff_t>(asked));
+    misfits_.resize(asked);
     for (const auto& [never, bytes, option] : misfits_) {
       if (bytes > kFarOver * room_)
         note_far(option, bytes);
