@@ -33,12 +33,13 @@ inline Predicted predict_drawn(const Point& stated, MachinePoints& points) {
     return fmt::format(" {}", static_cast<double>(workload.prediction().cycles) /
                                   static_cast<double>(result.time.total().count()));
   };
+  const config::Json differs =
+      differences(config::resolved(MachineConfig{}), config::resolved(machine));
+  CAPTURE(differs.dump());
   const std::string said = run_options(*point.options_read(), machine, ratio);
   CAPTURE(point.describe());
   CAPTURE(said);
   REQUIRE(said.starts_with("passed "));
-  const config::Json differs =
-      differences(config::resolved(MachineConfig{}), config::resolved(machine));
   return {fmt::format("{}\n  machine {}", point.describe(), differs.dump()),
           std::stod(said.substr(sizeof "passed"))};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -41,7 +42,9 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
     const program::Program program = workload.build();
     const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
     const program::Images images = program::compile(program, machine, *exchanges);
-    RunOptions run_options{.check_races = true, .max_cycles = 100'000'000};
+    constexpr std::uint64_t kAlways = 100'000'000;
+    RunOptions run_options{.check_races = true,
+                           .max_cycles = std::max(kAlways, 4 * workload.prediction().cycles)};
     Simulation built(machine, program, images, run_options);
     RunResult result;
     for (std::uint32_t run = 0; run < workload.runs(); ++run) {
