@@ -63,6 +63,7 @@ Results mutated(Results results, program::Type type, Mutation mutation, const Si
   if (is(Mutation::negated)) put(-value);
   if (is(Mutation::times_1_5)) put(1.5 * value);
   if (is(Mutation::times_1_004)) put(1.004 * value);
+  if (is(Mutation::not_a_number)) put(std::nan(""));
   if (is(Mutation::swapped)) {
     put(data::load_element(type, bytes, site.element + 1));
     data::store_element(type, bytes, site.element + 1, value);
@@ -89,7 +90,8 @@ Rates found_mutations(const Workload& workload, const Results& results, program:
   const program::Program program = workload.build();
   const double least = root_mean_square(results, type) / 8;  // other elements are left alone
   for (std::size_t m = 0; m < kMutations.size(); ++m) {
-    const bool whole = kMutations[m] >= Mutation::stale;  // not of one element
+    const bool whole = kMutations[m] >= Mutation::stale &&  // not of one element
+                       kMutations[m] <= Mutation::noise;
     for (unsigned i = 0; i < trials; i += whole ? 5 : 1) {
       const Site site = choose_site(results, type, kMutations[m], i, least);
       const Replies replies(mutated(results, type, kMutations[m], site));

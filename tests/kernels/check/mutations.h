@@ -25,11 +25,13 @@ enum class Mutation : std::uint8_t {
   swapped,
   stale,
   bias,
-  noise
+  noise,
+  not_a_number
 };
 inline constexpr std::array kMutations{
-    Mutation::zeroed,  Mutation::negated, Mutation::times_1_5, Mutation::times_1_004,
-    Mutation::swapped, Mutation::stale,   Mutation::bias,      Mutation::noise};
+    Mutation::zeroed,      Mutation::negated, Mutation::times_1_5,
+    Mutation::times_1_004, Mutation::swapped, Mutation::stale,
+    Mutation::bias,        Mutation::noise,   Mutation::not_a_number};
 
 /// What a check reads: results of one type in buffers, whole.
 using Results = std::map<program::BufferId, std::vector<std::byte>>;
@@ -72,8 +74,9 @@ struct Site {
 };
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
                  std::uint64_t number, double least);
-/// The results with one element of `site` changed, or its tile (it holds another's results), or all
-/// by the distance to the next number above, or by 16 times that up or down.
+/// The results with one element of `site` changed (at last to what is no number), or its tile (it
+/// holds another's results), or all by the distance to the next number above, or by 16 times that
+/// up or down.
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site);
 
 /// Of each mutation, how many of `trials` sites a check of these results finds.

@@ -14,17 +14,17 @@ namespace {
 
 constexpr unsigned kTrials = 20;
 
-/// How many of each mutation must be found: those that a kernel states, or all.
+/// How many of each mutation must be found: as many as a kernel states, else all.
 Rates rates_of(const config::Json& stated) {
   Rates rates;
   rates.fill(kTrials);
-  if (stated.is_array()) std::copy_n(stated.begin(), rates.size(), rates.begin());
+  if (stated.is_array()) std::copy(stated.begin(), stated.end(), rates.begin());
   return rates;
 }
 
 /// Of 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
-/// stale tile, a common bias, noise within each one's bound) the check in each mode must find as
-/// many as the point states; of one run: "found", or what a mode found.
+/// stale tile, a common bias, noise within each one's bound, no number) the check in each mode must
+/// find as many as the point states; of one run: "found", or what a mode found.
 std::string finds(const Point& point, program::Type type) {
   const auto plan = [&](MachineCosts& costs) { return point.options_read()->plan(costs); };
   const auto judged = [&](const Workload& workload, const Results& results) -> std::string {
