@@ -28,13 +28,6 @@ Parameters lif(double tau, double r, double leak, double threshold, double reset
           {"v_threshold", {threshold}},
           {"v_reset", {reset}}};
 }
-/// A reset to `leak`.
-Parameters cuba_lif(double tau_mem, double tau_syn, double r, double leak, double w_in,
-                    double threshold) {
-  return {{"tau_mem", {tau_mem}}, {"tau_syn", {tau_syn}}, {"r", {r}},
-          {"v_leak", {leak}},     {"w_in", {w_in}},       {"v_threshold", {threshold}},
-          {"v_reset", {leak}}};
-}
 NirNetwork one(const std::string& type, Parameters parameters) {
   return {1, {population("a", type, std::move(parameters), std::nullopt)}, {0}};
 }
@@ -60,44 +53,6 @@ TEST_SUITE("unit") {
       x = readout.alpha[0] * x + readout.gain[0] * (2 * spike + readout.bias[0]);
       CHECK(x == doctest::Approx(w).epsilon(1e-5));
     }
-  }
-
-  TEST_CASE("a CubaLIF is one step ahead of forward Euler that takes the current before") {
-    const double dt = 1e-3, tau_mem = 0.005, tau_syn = 0.002, r = 4, w_in = 1.5;
-    const snn::Layer layer = layer_of("CubaLIF", cuba_lif(tau_mem, tau_syn, r, -0.2, w_in, 0.97));
-    double i = 0, v = -0.2, current = 0, u = 0;
-    bool before = false;
-    int spikes = 0;
-    for (int step = 0; step < 60; ++step) {
-      const double spike = step % 3 != 0 ? 2 : 0;
-      // nir/paper/03_rnn/extras/debug_CubaLIF/nir_reference_impl.py, but for its reset.
-      const double last = i;
-      i += dt / tau_syn * (-i + w_in * spike);
-      v += dt / tau_mem * (-0.2 - v + r * last);
-      const bool fires = v > 0.97;
-      CHECK(fires == before);
-      if (fires) v = -0.2;
-      current = layer.beta[0] * current + spike;
-      u = (u > layer.threshold[0] ? 0 : layer.alpha[0] * u) + layer.gain[0] * current;
-      before = u > layer.threshold[0];
-      spikes += before ? 1 : 0;
-    }
-    CHECK(spikes > 3);
-    CHECK(spikes < 50);
-  }
-
-  TEST_CASE("layers, recurrence and integrate-and-fire") {
-    NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
-    nir.populations[0].inputs.push_back({0, single(-3)});
-    nir.populations.push_back(
-        population("b", "IF", {{"r", {5}}, {"v_threshold", {1}}, {"v_reset", {0}}}, 0));
-    nir.outputs = {1};
-    const snn::Network network = snn::from_nir(nir, 0.5e-3, "a.nir");
-    snn::require_sound(network, "workload.network");
-    REQUIRE(network.layers.size() == 2);
-    CHECK(network.layers[0].recurrent_weights == std::vector<float>{-3});
-    CHECK(network.layers[1].alpha == std::vector<float>{1});
-    CHECK(network.layers[1].gain == std::vector<float>{2.5e-3F});
   }
 
   TEST_CASE("every type of node that the message of an unknown one names is taken") {
@@ -166,18 +121,6 @@ TEST_SUITE("unit") {
       at = end + 2;
     }
     CHECK(count == examples.size());
-  }
-
-  TEST_CASE("matrices that stand for other than one Linear or Affine are not trained") {
-    NirNetwork nir = one("LIF", lif(0.01, 1, 0, 1, 0));
-    CHECK_NOTHROW(snn::require_trainable(nir, "a.nir"));
-    nir.populations[0].inputs[0].own = false;
-    nir.populations[0].inputs[0].nodes = {"'conv' (Conv2d)", "'pool' (SumPool2d)"};
-    const std::string message =
-        test::refusal<KeyError>([&] { snn::require_trainable(nir, "a.nir"); });
-    CHECK(message.starts_with(
-        "workload.train: found true, allowed false with a.nir: node 'a' (LIF) takes the spikes of "
-        "'Input' through 'conv' (Conv2d), 'pool' (SumPool2d), "));
   }
 
   TEST_CASE("NIR networks that are no chain of layers are refused by name") {
