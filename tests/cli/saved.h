@@ -123,15 +123,17 @@ constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each of what i
 constexpr double kSingle = 0x1p-20;
 
 /// Whether the saved tensor `name` is the sum of products `equation`, such as S X + U V^T X, but
-/// for roundings of `unit` for each of what is added up (0: some of its type's). A tensor of three
-/// extents is a matrix for each of the first; blocks (NAME.data) are compared where they are.
+/// for some roundings of its type for each of what is added up, and of integers for one. A tensor
+/// of three extents is a matrix for each of the first; blocks (NAME.data) are compared where they
+/// are.
 inline std::string compare(const CommandFolder& folder, const std::string& name,
-                           const std::string& equation, double unit = 0) {
+                           const std::string& equation) {
   const auto in_blocks = [&](const std::string& of) {
     return folder.has("result/tensors/" + of + ".data.npy");
   };
   const data::NumpyArray whole = saved(folder, in_blocks(name) ? name + ".data" : name);
-  if (unit == 0) unit = whole.dtype == "<f2" ? kHalf : kSingle;
+  const double unit = whole.dtype == "<f2" ? kHalf : kSingle;
+  const double once = whole.dtype == "<i2" ? 0.5 : 0;
   const std::uint64_t parts = whole.shape.size() == 3 && !in_blocks(name) ? whole.shape[0] : 1;
   for (std::uint64_t part = 0; part < parts; ++part) {
     const auto read = [&](const std::string& of) {
@@ -145,7 +147,7 @@ inline std::string compare(const CommandFolder& folder, const std::string& name,
       const bool inside = i < sums.value.rows && j < sums.value.columns;
       if (!found.held.empty() && (!found.held[at] || !inside)) continue;
       if (!inside ||
-          !(std::abs(found.values[at] - sums.value.at(i, j)) <= unit * sums.size.at(i, j)))
+          !(std::abs(found.values[at] - sums.value.at(i, j)) <= once + unit * sums.size.at(i, j)))
         return fmt::format("{}[{}, {}] = {}, expected {}", name, i, j, found.values[at],
                            inside ? sums.value.at(i, j) : std::nan(""));
     }

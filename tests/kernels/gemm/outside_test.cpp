@@ -39,47 +39,6 @@ Phases phases(const Options& options, const MachineConfig& machine) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("plans with rounds can be pinned as they are printed") {
-    for (const std::uint32_t kib : {10U, 12U, 16U, 24U})
-      for (const std::uint32_t k : {160U, 272U, 400U, 1000U}) {
-        CAPTURE(kib);
-        CAPTURE(k);
-        MachineConfig machine = test::outside_machine(4, 2, true);
-        machine.tile.sram_kib = kib;
-        MeasuredCosts costs(machine);
-        Problem problem{.product = {70, 90, k}, .unit = machine.tile.matrix_unit, .outside = true};
-        const Candidate chosen = choose_plan(problem, costs);
-        const Candidate pinned = pinned_plan(chosen.plan, problem, costs);
-        CHECK(pinned.prediction.cycles == chosen.prediction.cycles);
-      }
-  }
-
-  TEST_CASE("where loads may be beside rounds, plans are no slower than where they may not") {
-    int apart = 0;
-    for (const std::uint32_t kib : {8U, 12U, 16U, 24U})
-      for (const std::uint32_t channels : {1U, 8U}) {
-        CAPTURE(kib);
-        CAPTURE(channels);
-        const Options options = outside({200, 180, 300});
-        std::uint64_t cycles[2] = {};
-        for (const bool overlap : {false, true}) {
-          MachineConfig machine = test::outside_machine(4, channels, overlap);
-          machine.tile.sram_kib = kib;
-          cycles[overlap ? 1 : 0] = phases(options, machine).cycles;
-          MeasuredCosts costs(machine);
-          const Problem problem{
-              .product = options.product, .unit = machine.tile.matrix_unit, .outside = true};
-          apart +=
-              overlap && choose_plan(problem, costs).plan.rounds->loads == kernels::Loads::apart
-                  ? 1
-                  : 0;
-        }
-        CHECK(static_cast<double>(cycles[1]) <= 1.02 * static_cast<double>(cycles[0]));
-      }
-    CHECK(apart > 0);  // two sets of arrays need more rounds
-    CHECK(apart < 8);
-  }
-
   TEST_CASE("operands in a platform's memory are right") {
     CHECK(in_child([] {
             MachineConfig config = test::outside_machine(4, 1, true);
