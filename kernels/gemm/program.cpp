@@ -317,17 +317,10 @@ class Statement {
     description_.exchange(
         "relayout c", product_->machine.tiles,
         [p = product_, c](Tile tile, Pulls& pulls) {
-          const std::uint64_t begin = c.stored.begin(tile);
-          const std::uint64_t end = begin + c.stored.bytes_on(tile);
-          for (std::uint64_t at = begin; at < end;) {
-            const std::uint64_t row = at / c.stored.pitch();
-            const std::uint64_t row_end = std::min((row + 1) * c.stored.pitch(), end);
-            const std::uint64_t column = row * c.stored.pitch();
+          c.stored.for_rows(tile, [&](std::uint64_t row, Interval bytes, std::uint32_t at) {
             if (row < p->geometry.roles().rows)
-              pull_row(p->geometry, p->result, row, {at - column, row_end - column},
-                       {c.array, word(at - begin)}, pulls);
-            at = row_end;
-          }
+              pull_row(p->geometry, p->result, row, bytes, {c.array, at}, pulls);
+          });
         },
         [p = product_](Tile tile) -> std::uint64_t {
           return tile < p->geometry.tiles() ? p->geometry.result_bytes(p->cell(tile)) : 0;

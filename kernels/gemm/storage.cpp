@@ -129,31 +129,17 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
   }
 }
 
-namespace {
-
-/// The numbers that elements [begin, end) of padded rows hold.
-void add_rows(const ByRows& matrix, std::uint64_t pitch, kernels::Interval held,
-              program::Runs& runs) {
-  const std::uint64_t end = std::min(held.end, matrix.rows * pitch);
-  for (std::uint64_t at = held.begin, next = 0; at < end; at = next) {
-    next = std::min(end, (at / pitch + 1) * pitch);
-    const std::uint64_t column = at % pitch;
-    if (column >= matrix.columns) continue;
-    const std::uint64_t count = std::min(next - at, matrix.columns - column);
-    runs.add({at - held.begin, at / pitch * matrix.columns + column, count, 1});
-  }
-}
-
-}  // namespace
-
 plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array) {
   const std::uint32_t size = data::element_bytes(matrix.type);
   return {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
           array,
           [matrix, stored, size](std::uint32_t tile, program::Runs& runs) {
-            const std::uint64_t first = stored.begin(tile) / size;
-            add_rows(matrix, stored.pitch() / size, {first, first + stored.bytes_on(tile) / size},
-                     runs);
+            stored.for_rows(tile, [&](std::uint64_t row, Interval held, std::uint32_t at) {
+              const std::uint64_t column = held.begin / size;
+              const std::uint64_t end = std::min(held.end / size, matrix.columns);
+              if (row < matrix.rows && column < end)
+                runs.add({at / size, row * matrix.columns + column, end - column, 1});
+            });
           },
           [stored](std::uint32_t tile) -> std::uint64_t { return stored.bytes_on(tile); }};
 }

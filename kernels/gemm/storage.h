@@ -102,6 +102,18 @@ class RowMajor : public kernels::EvenStorage {
   [[nodiscard]] Pieces pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end) const {
     return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
   }
+  /// Calls visit(row, bytes of the row, where they begin in what the tile holds) for the rows of
+  /// which `tile` holds some, in order.
+  template <class Visit>
+  void for_rows(std::uint32_t tile, const Visit& visit) const {
+    const std::uint64_t first = begin(tile);
+    const std::uint64_t end = first + bytes_on(tile);
+    for (std::uint64_t at = first, next = 0; at < end; at = next) {
+      const std::uint64_t row = at / pitch_;
+      next = std::min((row + 1) * pitch_, end);
+      visit(row, Interval{at - row * pitch_, next - row * pitch_}, word(at - first));
+    }
+  }
   /// Writes what `tile` holds of a matrix of `type`: element(row, column).
   template <class Element>
   void fill(std::uint32_t tile, Type type, std::span<std::byte> into,

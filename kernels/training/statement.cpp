@@ -189,14 +189,12 @@ void Statement::product(const gemm::Geometry& geometry, const MatrixArray& a, co
 
 CallsOf Statement::filling(const MatrixArray& matrix, double value) {
   const auto offsets = [matrix](Tile tile) {
-    const std::uint64_t begin = matrix.stored.begin(tile);
-    const std::uint64_t end = begin + matrix.stored.bytes_on(tile);
     const std::uint64_t column = (matrix.columns - 1) * matrix.element_bytes();
     std::vector<std::uint32_t> all;
-    for (std::uint64_t row = begin / matrix.row_bytes();
-         row < matrix.rows && row * matrix.row_bytes() + column < end; ++row)
-      if (const std::uint64_t at = row * matrix.row_bytes() + column; at >= begin)
-        all.push_back(word(at - begin));
+    matrix.stored.for_rows(tile, [&](std::uint64_t row, kernels::Interval bytes, std::uint32_t at) {
+      if (row < matrix.rows && bytes.begin <= column && column < bytes.end)
+        all.push_back(word(at + column - bytes.begin));
+    });
     return all;
   };
   const sparse::Statement lists{description_, code_.sparse, contexts()};
@@ -236,17 +234,11 @@ GivenLines given(const MatrixArray& matrix) {
 
 WantedLines wanted(const MatrixArray& matrix) {
   return {[matrix](Tile tile) {
-            const std::uint64_t first = matrix.stored.begin(tile);
-            const std::uint64_t end = first + matrix.stored.bytes_on(tile);
             std::vector<WantedLines::Piece> pieces;
-            for (std::uint64_t at = first, next = 0; at < end; at = next) {
-              const std::uint64_t row = at / matrix.row_bytes();
-              next = std::min((row + 1) * matrix.row_bytes(), end);
-              pieces.push_back({row,
-                                at - row * matrix.row_bytes(),
-                                {matrix.array, word(at - first)},
-                                word(next - at)});
-            }
+            matrix.stored.for_rows(
+                tile, [&](std::uint64_t row, kernels::Interval bytes, std::uint32_t at) {
+                  pieces.push_back({row, bytes.begin, {matrix.array, at}, word(bytes.size())});
+                });
             return pieces;
           },
           matrix.padded_rows, matrix.row_bytes()};
