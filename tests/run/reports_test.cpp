@@ -138,6 +138,9 @@ TEST_SUITE("run") {
       }
       CHECK(cycles == report.at("time").at("cycles"));
       CHECK(cycles > 0);
+      for (const Json& run : report.value("runs", Json::array()))
+        cycles -= run.at("cycles").get<std::uint64_t>();
+      CHECK((cycles == 0 || !report.contains("runs")));
       std::uint64_t bytes = 0;
       for (const auto& [name, value] : report.at("memory").at("categories").items()) {
         bytes += value.get<std::uint64_t>();
