@@ -28,6 +28,7 @@ constexpr config::Names<std::optional<Neighbours>, 4> kNeighbours{
      {"nothing", Neighbours::share_nothing}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
+/// W as it is multiplied, of each seed.
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
                                                const MachineConfig& machine) {
   std::vector<sparse::BlockMatrix> patterns;
@@ -35,6 +36,7 @@ std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
     sparse::WeightOptions weights = sparse::fitting(options.weights, options.n, machine);
     weights.seed += i;
     patterns.push_back(sparse::make_weights(weights));
+    if (options.pass == Pass::grad_input) patterns.back() = sparse::transposed(patterns.back());
   }
   return patterns;
 }
@@ -48,18 +50,6 @@ std::uint64_t max_blocks(const Options& options, const sparse::BlockMatrix& w,
   std::uint64_t most = 0;
   for (const sparse::BlockMatrix& pattern : patterns) most = std::max(most, pattern.blocks());
   return most;
-}
-
-/// W as it is multiplied; all patterns are of one size.
-std::vector<sparse::BlockMatrix> oriented(Pass pass, std::vector<sparse::BlockMatrix> patterns) {
-  const sparse::BlockMatrix& first = patterns.front();
-  for (const sparse::BlockMatrix& w : patterns) {
-    check(w.rows == first.rows && w.columns == first.columns && w.block == first.block,
-          "spmm_dynamic: patterns of several sizes");
-  }
-  if (pass != Pass::grad_input) return patterns;
-  for (sparse::BlockMatrix& w : patterns) w = sparse::transposed(w);
-  return patterns;
 }
 
 /// Forms of the product; of gradients, which are no products of blocks, one.
@@ -202,13 +192,9 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 SpmmDynamic::SpmmDynamic(const Options& options, MachineCosts& costs)
-    : SpmmDynamic(options, make_patterns(options, costs.machine()), costs) {}
-
-SpmmDynamic::SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
-                         MachineCosts& costs)
     : options_(options),
       tiles_(costs.machine().tiles),
-      patterns_(oriented(options.pass, std::move(patterns))),
+      patterns_(make_patterns(options, costs.machine())),
       x_(patterns_.front().columns, options.n, options.weights.dtype,
          {options.x, "x", options.weights.seed, sparse::kDenseStream}),
       yg_(patterns_.front().rows, options.n, options.weights.dtype,

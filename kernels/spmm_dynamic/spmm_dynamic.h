@@ -39,9 +39,6 @@ class SpmmDynamic : public Workload {
   /// Patterns of the seeds `seed`, `seed` + 1, ... Throws UserError if one cannot be had, holds
   /// more than the most nonzeros, or no plan fits.
   SpmmDynamic(const Options& options, MachineCosts& costs);
-  /// The same with given W of equal sizes.
-  SpmmDynamic(const Options& options, std::vector<sparse::BlockMatrix> patterns,
-              MachineCosts& costs);
 
   [[nodiscard]] program::Program lowered() const override;
   [[nodiscard]] nlohmann::ordered_json run_facts(std::uint32_t run) const override;
@@ -52,7 +49,6 @@ class SpmmDynamic : public Workload {
   [[nodiscard]] CheckResult check_run(const TensorReader& tensors, const CheckRequest& request,
                                       std::uint32_t run) const override;
 
-  [[nodiscard]] const Packing& packing(std::uint32_t run) const { return packings_[run]; }
   [[nodiscard]] const Plan& chosen() const { return plan_; }
 
  private:

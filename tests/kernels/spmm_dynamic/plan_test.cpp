@@ -11,7 +11,6 @@
 
 using namespace tessera;
 using namespace tessera::spmm_dynamic;
-using sparse::Layout;
 
 namespace {
 
