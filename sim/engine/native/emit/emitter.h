@@ -219,6 +219,7 @@ class Emitter {
   void begin_wide(std::span<const Step> steps);
   /// False: the step is no part of an operation.
   bool emit_wide(const Step& step);
+  void settle_words(std::uint32_t registers);
   void emit_operation(const WideOperation& is, const Step& step);
   void wide_unary(const WideOperation& is, const std::function<void(const Gp&)>& change);
   void wide_binary(asmjit::x86::Inst::Id id, const WideOperation& is);
@@ -248,11 +249,11 @@ class Emitter {
   [[nodiscard]] const isa::Instruction& part_at(std::size_t i) const;
   [[nodiscard]] bool is_awaited(std::size_t part) const;
   [[nodiscard]] bool is_evaluated(std::size_t part) const;
-  [[nodiscard]] bool is_kept(std::size_t part) const;
+  [[nodiscard]] bool asks(std::size_t part, std::size_t operand) const;
   [[nodiscard]] std::vector<Late> late() const;
   [[nodiscard]] std::vector<Late> late_parts() const;
   [[nodiscard]] std::vector<Late> late_parts(std::vector<std::size_t> wanted) const;
-  void keep(const std::vector<std::size_t>& parts);
+  void keep(const Kept& words);
   void fetch(const Word& from);
   void evaluate(const Late& late);
 

@@ -26,7 +26,9 @@ bool Emitter::is_forgotten(unsigned x) const {
   const auto reads = [x](const isa::Instruction& is) { return is.rs1 == x || is.rs2 == x; };
   if (std::ranges::any_of(waiting_, reads)) return false;
   for (std::size_t i = 0; i < wide_.steps.size() && i <= position(); ++i)
-    if (is_awaited(i) && reads(part_at(i))) return false;
+    if (is_awaited(i) &&
+        ((asks(i, 0) && part_at(i).rs1 == x) || (asks(i, 1) && part_at(i).rs2 == x)))
+      return false;
   for (std::size_t i = 0; i < ahead_.size(); ++i) {
     const Step& step = ahead_[i];
     if ((step.sets.reads_x >> x & 1) != 0 || wide_.leaves[position() + 1 + i]) return false;
@@ -51,10 +53,12 @@ std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) 
   while (!wanted.empty()) {
     const std::size_t part = wanted.back();
     wanted.pop_back();
-    if (!all.insert(part).second || is_kept(part)) continue;
-    for (const int from : wide_.steps[part].from)
-      if (from >= 0 && is_evaluated(static_cast<std::size_t>(from)))
+    if (!all.insert(part).second) continue;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const int from = wide_.steps[part].from[i];
+      if (from >= 0 && asks(part, i) && is_evaluated(static_cast<std::size_t>(from)))
         wanted.push_back(static_cast<std::size_t>(from));
+    }
   }
   std::map<int, Mem> where;
   std::vector<Late> made;
@@ -66,18 +70,12 @@ std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) 
               .made = evaluated(made.size()),
               .part = static_cast<int>(part)};
     const auto operand = [&](std::size_t i, unsigned x) {
+      if (!asks(part, i)) return Word{kept(step.slots[i]), false};
       const auto found = where.find(step.from[i]);
       return step.from[i] >= 0 && found != where.end() ? Word{found->second, false} : place(x);
     };
-    if (is_kept(part)) {
-      late.mnemonic = addi;
-      late.by = 0;
-      late.first = {kept(step.slot), false};
-      late.second = {imm(0), false};
-    } else {
-      late.first = operand(0, is.rs1);
-      late.second = operand(1, is.rs2);
-    }
+    late.first = operand(0, is.rs1);
+    late.second = operand(1, is.rs2);
     if (step.needed >= now) late.to = last_place(is.rd);
     where[static_cast<int>(part)] = late.made;
     made.push_back(late);
@@ -91,9 +89,10 @@ bool Emitter::is_evaluated(std::size_t part) const {
   return !step.result || step.at >= static_cast<int>(position());
 }
 
-bool Emitter::is_kept(std::size_t part) const {
+/// True if the part's operand is not kept: it is made from what its register holds.
+bool Emitter::asks(std::size_t part, std::size_t operand) const {
   const WideStep& step = wide_.steps[part];
-  return step.slot >= 0 && step.at < static_cast<int>(position());
+  return step.slots[operand] < 0 || step.at >= static_cast<int>(position());
 }
 
 std::vector<Emitter::Late> Emitter::late_parts() const {
@@ -106,14 +105,19 @@ std::vector<Emitter::Late> Emitter::late_parts() const {
   return late_parts(std::move(wanted));
 }
 
-/// Of parts whose operands will be gone: for whoever leaves behind their operation.
-void Emitter::keep(const std::vector<std::size_t>& parts) {
-  if (parts.empty()) return;
-  for (const Late& each : late_parts(parts)) {
-    evaluate(each);
-    const int slot = wide_.steps[static_cast<std::size_t>(each.part)].slot;
-    if (slot >= 0) a_.mov(kept(slot), x86::eax);
+/// For whoever leaves behind the operation at hand. Uses rax.
+void Emitter::keep(const Kept& words) {
+  const auto [low, high] = words.words;
+  settle_words(1U << low | 1U << high);
+  if (high != 0 && mate_[low] == high) {
+    a_.mov(kept(words.slot).cloneResized(8), wide_host(low));
+    return;
   }
+  fetch(place(low));
+  a_.mov(kept(words.slot), x86::eax);
+  if (high == 0) return;
+  fetch(place(high));
+  a_.mov(kept(words.slot + 1), x86::eax);
 }
 
 std::vector<Emitter::Late> Emitter::late() const {

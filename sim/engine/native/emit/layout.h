@@ -39,7 +39,7 @@ inline constexpr int kShadows = 40;
 inline constexpr int kFlags = 72;  // before and after a product
 inline constexpr int kOperand = 88;
 inline constexpr int kWide = 96;        // values of 64 bits whose lower words have no turn
-inline constexpr int kKept = 352;       // results of parts of operations on 64 bits
+inline constexpr int kKept = 352;       // operands of operations on 64 bits
 inline constexpr int kEvaluated = 512;  // results that whoever leaves makes
 inline constexpr int kBytes = 888;      // keeps calls aligned: six registers and the return address
 }  // namespace stack

@@ -30,16 +30,21 @@ bool Emitter::is_wide(std::size_t ahead) const {
   return at < wide_.steps.size() && wide_.steps[at].done;
 }
 
+/// Nothing is still to be added to the registers, or to be asked for them.
+void Emitter::settle_words(std::uint32_t registers) {
+  for (std::uint32_t left = registers; left != 0; left &= left - 1) {
+    const auto x = static_cast<unsigned>(std::countr_zero(left));
+    if (lag_[x] != 0 || static_cast<int>(x) == asked_.x) get(x, x86::eax);
+  }
+}
+
 /// False: the step is no part of an operation.
 bool Emitter::emit_wide(const Step& step) {
   if (wide_.steps.empty() || !wide_.steps[position()].done) return false;
   before(step);
   const WideStep& planned = wide_.steps[position()];
   if (planned.operation < 0) {
-    for (std::uint32_t left = step.sets.reads_x; left != 0; left &= left - 1) {
-      const auto x = static_cast<unsigned>(std::countr_zero(left));
-      if (lag_[x] != 0 || static_cast<int>(x) == asked_.x) get(x, x86::eax);
-    }
+    settle_words(step.sets.reads_x);
     access_ += accesses_of(step.instruction).count;
     return true;
   }
@@ -48,8 +53,11 @@ bool Emitter::emit_wide(const Step& step) {
   whole.sets.reads_x = bits_of(operation.a) | bits_of(operation.b);
   whole.sets.writes_x = bits_of(operation.to);
   before(whole);
-  keep(operation.saved);
+  for (const Kept& each : operation.kept)
+    if (!each.made) keep(each);
   emit_operation(operation, step);
+  for (const Kept& each : operation.kept)
+    if (each.made) keep(each);
   return true;
 }
 

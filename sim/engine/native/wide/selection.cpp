@@ -39,8 +39,12 @@ class Selection {
     WidePlan made;
     if (std::ranges::none_of(all_, &Candidate::alive)) return made;
     made.steps.resize(size_);
+    std::vector<const Candidate*> alive;
     for (const Candidate& each : all_)
-      if (each.alive) add(each, made);
+      if (each.alive) alive.push_back(&each);
+    // What one keeps is there for those behind it.
+    std::ranges::stable_sort(alive, {}, &Candidate::at);
+    for (const Candidate* each : alive) add(*each, made);
     if (!fits(made)) return {};
     for (const Passing& each : passings_) made.leaves.push_back(each.leaves);
     return made;
@@ -93,12 +97,14 @@ class Selection {
     for (const std::size_t part : each.is.parts) owners_[part] = kNobody;
   }
 
+  /// The smallest first: those that cannot be done do not stand in others' way.
   bool drop_impossible() {
     note_writes();
     bool dropped = false;
-    for (Candidate& each : all_) {
-      if (!each.alive || is_possible(each)) continue;
-      drop(each);
+    for (auto each = all_.rbegin(); each != all_.rend(); ++each) {
+      if (!each->alive || is_possible(*each)) continue;
+      drop(*each);
+      note_writes();
       dropped = true;
     }
     return dropped;
@@ -291,9 +297,8 @@ class Selection {
       }
       step.needed =
           is_result(each, values_.made[part]) ? static_cast<int>(each.at) : last_asked(part);
-      if (step.needed <= static_cast<int>(each.at) || is_found(each, part, step.needed)) continue;
-      step.slot = static_cast<int>(slots_++);
-      operation.saved.push_back(part);
+      if (step.needed > static_cast<int>(each.at))
+        keep_operands(each, part, step.needed, made, operation);
     }
     made.operations.push_back(std::move(operation));
   }
@@ -309,19 +314,44 @@ class Selection {
     return last;
   }
 
-  /// True if registers still hold at the step `end` what the part's result can be made from.
-  [[nodiscard]] bool is_found(const Candidate& each, std::size_t part, int end) const {
+  /// Lets what the part's result is made from be kept, where registers do not hold it until `end`.
+  void keep_operands(const Candidate& each, std::size_t part, int end, WidePlan& made,
+                     WideOperation& operation) {
     const bool writes = values_.steps[static_cast<std::size_t>(end)].kind != Kind::straight;
-    const auto& reads = values_.reads[part];
-    return std::ranges::all_of(reads, [&](int value) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const int value = values_.reads[part][i];
       const bool inner = maker(value) == &each && !is_result(each, value);
-      return inner ? is_found(each, static_cast<std::size_t>(values_[value].step), end)
-                   : stays(value, writes ? end + 1 : end);
-    });
+      if (inner)
+        keep_operands(each, values_.step_of(value), end, made, operation);
+      else if (!stays(value, writes ? end + 1 : end))
+        made.steps[part].slots[i] = slot_of(each, value, operation);
+    }
+  }
+
+  /// Words of one value are kept side by side.
+  int slot_of(const Candidate& each, int value, WideOperation& operation) {
+    const auto known = slots_.find(value);
+    if (known != slots_.end()) return known->second;
+    const int slot = next_slot_;
+    const bool made = maker(value) == &each;
+    for (const Words& words : {each.is.a, each.is.b, each.is.to}) {
+      const bool both = words.low > 0 && words.high > 0 && words.low != words.high &&
+                        !slots_.contains(words.low) && !slots_.contains(words.high) &&
+                        (maker(words.low) == &each) == made && (maker(words.high) == &each) == made;
+      if (!both || (value != words.low && value != words.high)) continue;
+      operation.kept.push_back({{values_[words.low].x, values_[words.high].x}, slot, made});
+      slots_[words.low] = slot;
+      slots_[words.high] = slot + 1;
+      next_slot_ += 2;
+      return slots_[value];
+    }
+    operation.kept.push_back({{values_[value].x, 0}, slot, made});
+    ++next_slot_;
+    return slots_[value] = slot;
   }
 
   [[nodiscard]] bool fits(const WidePlan& made) const {
-    if (slots_ > kMostKept) return false;
+    if (next_slot_ > static_cast<int>(kMostKept)) return false;
     std::vector<std::size_t> awaited(size_ + 1);
     for (const Candidate& each : all_) {
       if (!each.alive) continue;
@@ -336,7 +366,8 @@ class Selection {
 
   Values values_;
   std::size_t size_;
-  std::size_t slots_ = 0;
+  std::map<int, int> slots_;  // by value
+  int next_slot_ = 0;
   std::vector<Passing> passings_;
   std::vector<int> groups_;  // of each step's access
   std::vector<Candidate> all_;

@@ -38,12 +38,19 @@ enum class Wide : std::uint8_t {
   store
 };
 
+/// Words that are kept in memory for whoever leaves later: of registers, or one of one.
+struct Kept {
+  Pair words;
+  int slot = -1;      ///< of the lower word, counted in words
+  bool made = false;  ///< by the operation; else they are its operands
+};
+
 struct WideOperation {
   Wide kind{};
   Pair to, a, b;
   std::int32_t by = 0;
-  bool keeps = false;              ///< the upper word of `to` stays what it is
-  std::vector<std::size_t> saved;  ///< parts whose results are kept in memory first
+  bool keeps = false;  ///< the upper word of `to` stays what it is
+  std::vector<Kept> kept;
 };
 
 /// What becomes of a step, which may be part of an operation.
@@ -54,8 +61,8 @@ struct WideStep {
   bool result = false;  ///< what it makes is a word of the operation's result
   /// Whoever leaves up to this step takes along what it makes; -1: nobody does.
   int needed = -1;
-  int slot = -1;  ///< where it is kept, counted in words; -1: it is found from its operands
-  std::array<int, 2> from{-1, -1};  ///< steps of operations that make its operands; -1: others
+  std::array<int, 2> from{-1, -1};   ///< steps of operations that make its operands; -1: others
+  std::array<int, 2> slots{-1, -1};  ///< where these are kept; -1: registers hold them
 };
 
 struct WidePlan {
@@ -64,7 +71,7 @@ struct WidePlan {
   std::vector<bool> leaves;     ///< of each step: somebody may go on elsewhere
 };
 
-constexpr std::size_t kMostKept = 40;     ///< results kept in memory
+constexpr std::size_t kMostKept = 40;     ///< words kept in memory
 constexpr std::size_t kMostAwaited = 62;  ///< results that whoever leaves may have to make
 
 /// Of steps that are done one after the other, with the addresses that were planned for them.
