@@ -30,12 +30,18 @@ class ChoiceMaker {
     choice.both = join->both;
     if (choice.both && !can_link(not_taken.place, at_head, head, before)) return std::nullopt;
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
-    if (!share_loads(choice) || !rename(choice) || !order(choice, false) || !order(choice, true))
+    if (!share_loads(choice) || !rename(choice) || (head == kNowhere && !is_small(choice)) ||
+        !order(choice, false) || !order(choice, true))
       return std::nullopt;
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
  private:
+  static bool is_small(const Choice& choice) {
+    constexpr std::size_t kMost = 2;
+    return choice.loads.size() + choice.sides[0].size() + choice.sides[1].size() <= kMost;
+  }
+
   /// True if the branch there becomes a choice of the same turn that leaves nowhere.
   [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head,
                               unsigned before) const {

@@ -6,14 +6,6 @@ namespace tessera::engine::native {
 namespace {
 
 constexpr std::size_t kMostSteps = 96;  ///< of a turn
-constexpr Place kNowhere{SIZE_MAX, 0};  ///< the head of what is no loop
-
-/// True of choices that cost less than branches which are taken now and then.
-bool suits_stretch(const Choice& choice) {
-  constexpr std::size_t kMost = 2;
-  return choice.loads.size() + choice.sides[0].size() + choice.sides[1].size() <= kMost &&
-         !choice.both;
-}
 
 /// Finds hyperblocks.
 class LoopFinder {
@@ -114,7 +106,7 @@ class LoopFinder {
     if (step.kind == Kind::branch) {
       std::optional<Chosen> chosen;
       if (!timed_) chosen = choice_of(region_, steps, head);
-      if (!chosen || (head == kNowhere && !suits_stretch(chosen->choice))) return next;
+      if (!chosen) return next;
       step.kind = Kind::choose;
       step.choice = made_.choices.size();
       if (chosen->choice.compared == nullptr) ask_directly(steps);

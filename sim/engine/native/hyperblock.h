@@ -56,8 +56,11 @@ struct Chosen {
   Place after;
 };
 
+constexpr Place kNowhere{SIZE_MAX, 0};  ///< the head of what is no loop
+
 /// The choice that the last of `steps`, a branch, becomes; nothing if its sides do too much or do
-/// not join. Sides that join at `head`, the first step of a loop, go on there.
+/// not join. Sides that join at `head`, the first step of a loop, go on there; outside loops they
+/// do little, as branches that are taken now and then cost less there.
 std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
                                 const Place& head);
 
