@@ -65,7 +65,9 @@ Exit Session::run_recording(const Code& code, Context& context, const TileMemory
 }
 
 void Session::settle_activity() {
-  for (std::size_t i = 0; i < isa::kActivities; ++i) (*activity_)[i] += frame_.done[i];
+  // As numbers with signs: behind choices (native) they may be below 0 for a while.
+  for (std::size_t i = 0; i < isa::kActivities; ++i)
+    (*activity_)[i] += static_cast<std::uint64_t>(static_cast<std::int32_t>(frame_.done[i]));
   unsettled_slots_ = 0;
   frame_.done = {};
 }
