@@ -22,11 +22,7 @@ class ChoiceMaker {
     const bool at_head = taken.place == head;
     Choice choice;
     note_compare(steps, choice);
-    choice.more = taken.spent;
-    choice.more.add(not_taken.spent, -1);
-    choice.more.add(join->extra);
-    choice.pass = not_taken.spent;
-    if (at_head) choice.pass.add(join->extra, -1);
+    note_costs(*join, at_head, choice);
     choice.both = join->both;
     if (choice.both && !can_link(not_taken.place, at_head, head, before)) return std::nullopt;
     choice.sides = {std::move(not_taken.steps), std::move(taken.steps)};
@@ -36,7 +32,34 @@ class ChoiceMaker {
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
+  /// A branch that jumps over what cannot be done in vain.
+  [[nodiscard]] std::optional<Chosen> make_skip(const Step& branch, const Place& head) const {
+    std::optional<Join> join;
+    if (head != kNowhere) join = skip_of(region_, branch);
+    if (!join) return std::nullopt;
+    auto& [over, taken] = join->sides;
+    const bool at_head = taken.place == head;
+    Choice choice{.skips = true};
+    note_costs(*join, at_head, choice);
+    choice.pass.add(choice.more);
+    choice.more = {};
+    choice.more.add(over.spent);
+    choice.more.add(taken.spent, -1);
+    choice.more.add(join->extra, -1);
+    choice.sides[0] = std::move(over.steps);
+    return Chosen{std::move(choice), at_head ? taken.place : over.place};
+  }
+
  private:
+  static void note_costs(const Join& join, bool at_head, Choice& choice) {
+    const auto& [not_taken, taken] = join.sides;
+    choice.more = taken.spent;
+    choice.more.add(not_taken.spent, -1);
+    choice.more.add(join.extra);
+    choice.pass = not_taken.spent;
+    if (at_head) choice.pass.add(join.extra, -1);
+  }
+
   static bool is_small(const Choice& choice) {
     constexpr std::size_t kMost = 2;
     return choice.loads.size() + choice.sides[0].size() + choice.sides[1].size() <= kMost;
@@ -229,7 +252,9 @@ class ChoiceMaker {
 
 std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
                                 const Place& head) {
-  return ChoiceMaker(region).make(steps, head);
+  const ChoiceMaker maker(region);
+  std::optional<Chosen> made = maker.make(steps, head);
+  return made ? std::move(made) : maker.make_skip(steps.back(), head);
 }
 
 }  // namespace tessera::engine::native

@@ -109,7 +109,7 @@ class LoopFinder {
       if (!chosen) return next;
       step.kind = Kind::choose;
       step.choice = made_.choices.size();
-      if (chosen->choice.compared == nullptr) ask_directly(steps);
+      if (chosen->choice.compared == nullptr && !chosen->choice.skips) ask_directly(steps);
       note_registers(step, chosen->choice);
       made_.choices.push_back(std::move(chosen->choice));
       return chosen->after;
@@ -159,6 +159,13 @@ class LoopFinder {
   static void note_registers(Step& step, const Choice& choice) {
     for (const Choice::Select& each : choice.x) step.sets.writes_x |= 1U << each.rd;
     for (const Choice::Select& each : choice.f) step.sets.writes_f |= 1U << each.rd;
+    if (choice.skips)
+      for (const Step& each : choice.sides[0]) {
+        step.sets.writes_x |= each.sets.writes_x;
+        step.sets.writes_f |= each.sets.writes_f;
+        step.sets.reads_x |= each.sets.reads_x;
+        step.sets.reads_f |= each.sets.reads_f;
+      }
     step.sets.reads_x |= choice.reads_x;
     step.sets.reads_f |= choice.reads_f;
   }

@@ -36,6 +36,7 @@ struct Choice {
   unsigned shadows_x = 0, shadows_f = 0;
   std::uint32_t reads_x = 0, reads_f = 0;
   bool masked = false;      ///< a side has floating-point operands
+  bool skips = false;       ///< the first side stays one, and the branch jumps over it
   std::uint32_t boxed = 0;  ///< f registers whose values a side moves as binary32
   /// The comparison whose result the branch compares with 0, if its operands are still there; none:
   /// null.
@@ -44,7 +45,7 @@ struct Choice {
   bool taken_where_met = false;  ///< the branch, where the comparison holds
   std::uint8_t predicate = 0;    ///< of vcmpss; where it holds, the branch is taken
   Spent pass;                    ///< ways that either side takes
-  Spent more;                    ///< what taking the branch costs beside that
+  Spent more;  ///< what taking the branch costs beside that; of one that skips: not taking it
   /// What it costs beside `more` if this branch and that of the next choice are both taken. The
   /// next choice never leaves the loop.
   std::optional<Spent> both;

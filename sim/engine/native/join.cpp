@@ -12,6 +12,7 @@ using enum isa::Mnemonic;
 using isa::Mnemonic;
 
 constexpr std::size_t kLongestSide = 6;
+constexpr std::size_t kLongestSkip = 12;
 
 /// True of straight steps that may be done in vain. Operands of floating point have to be masked
 /// then, so that no flag accrues. Loads may only if both sides do them.
@@ -47,6 +48,12 @@ bool convertible(const Step& step) {
     default:
       return loads(step);
   }
+}
+
+/// True of what may stand behind a branch within a turn: what is done without a call.
+bool may_be_skipped(const Step& step) {
+  const Mnemonic m = step.instruction.mnemonic;
+  return convertible(step) || (step.kind == Kind::straight && ((sb <= m && m <= sw) || m == fsw));
 }
 
 /// True if the interpreter may find a fault there: then it matters what was executed until there.
@@ -103,6 +110,36 @@ class JoinFinder {
       join.sides[side] = {std::move(paths[side].steps), best[side]->place, best[side]->spent};
     }
     join.sides[1].spent.add(way);
+    return join;
+  }
+
+  /// The steps behind the branch that lead to where it goes.
+  [[nodiscard]] std::optional<Join> find_skip(const Step& branch) const {
+    const Way& way = region_.way_of(branch);
+    if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
+    Join join;
+    auto& [over, taken] = join.sides;
+    taken.place = {static_cast<std::size_t>(way.node), 0};
+    taken.spent.add(way);
+    const std::uint32_t pc = region_.at(taken.place).pc;
+    over.place = region_.place_of(branch);
+    ++over.place.step;
+    for (bool there = false; !there;) {
+      const Step& step = region_.at(over.place);
+      const std::optional<Place> to = region_.jump_of(step);
+      if (to) {
+        over.spent.add(region_.way_of(step));
+        over.place = *to;
+      }
+      there = region_.at(over.place).pc == pc;
+      if (there) break;
+      if (to || !may_be_skipped(step) || over.steps.size() == kLongestSkip) return std::nullopt;
+      over.steps.push_back(step);
+      ++over.place.step;
+    }
+    const std::optional<Spent> extra = difference(taken.place, over.place);
+    if (!extra) return std::nullopt;
+    join.extra = *extra;
     return join;
   }
 
@@ -270,6 +307,10 @@ bool Spent::is(const Spent& other) const {
 
 std::optional<Join> join_of(const Region& region, const Step& branch) {
   return JoinFinder(region).find(branch);
+}
+
+std::optional<Join> skip_of(const Region& region, const Step& branch) {
+  return JoinFinder(region).find_skip(branch);
 }
 
 }  // namespace tessera::engine::native

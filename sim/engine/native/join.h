@@ -43,4 +43,7 @@ struct Join {
 /// what they cost does not differ by a constant.
 std::optional<Join> join_of(const Region& region, const Step& branch);
 
+/// Of a branch that jumps over a few steps, which may load and store.
+std::optional<Join> skip_of(const Region& region, const Step& branch);
+
 }  // namespace tessera::engine::native

@@ -149,10 +149,12 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
 }
 
 /// A loop of 3,000 passes over branches that ask what comparisons found, perhaps inverted, perhaps
-/// behind a change of what was compared; they jump over arithmetic. Every fifth seed's turn is
-/// longer than a hyperblock's.
+/// behind a change of what was compared; they jump over arithmetic, every third
+/// seed's over accesses too, one of which may be outside of the memory in the last pass. Every
+/// fifth seed's turn is longer than a hyperblock's.
 inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   constexpr int kFirst = 7;
+  constexpr int kData = 1024;
   std::uint32_t state = seed * 2654435761U;
   const auto below = [&state](std::uint32_t bound) {
     state = state * 1664525U + 1013904223U;
@@ -163,8 +165,32 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   const auto change = [&] {
     code.push_back(r_type(below(2) == 0 ? add : xor_, kFirst + below(4), any(), any()));
   };
+  const auto access = [&] {  // and other things
+    const int at = kData + 4 * below(8);
+    const int x = below(2) == 0 ? kFirst + below(4) : 17 + below(15);
+    const int f = 1 + below(4);
+    switch (below(7)) {
+      case 0:
+        return code.push_back(s_type(sw, x, 0, at));
+      case 1:
+        return code.push_back(i_type(lw, x, below(4) == 0 ? 12 : 0, at));
+      case 2:
+        return code.push_back(r_type(fadd_s, f, 1 + below(4), 1 + below(4), 0, 7));
+      case 3:
+        return code.push_back(i_type(flw, f, 0, at));
+      case 4:
+        return code.push_back(s_type(fsw, f, 0, at));
+      case 5:
+        return code.push_back(i_type(addi, x, x, 4));
+      default:
+        return change();
+    }
+  };
+  const bool accesses = seed % 3 == 0;
   for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
   code.push_back(r_type(add, kFirst, kFirst, 5));
+  code.push_back(i_type(sltiu, 12, 5, 2));
+  code.push_back(i_type(slli, 12, 12, 20));
   for (int i = 0; i < (seed % 5 == 0 ? 48 : 4); ++i) {
     const int found = below(2) == 0 ? 11 : kFirst + below(4);
     if (below(4) == 0)
@@ -178,8 +204,8 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
     const int skipped = 1 + below(3);
     code.push_back(
         branch_to(below(2) == 0 ? beq : bne, below(4) == 0 ? found : asked, 0, 4 + 4 * skipped));
-    for (int each = 0; each < skipped; ++each) change();
-    change();
+    for (int each = 0; each < skipped; ++each) accesses ? access() : change();
+    accesses ? access() : change();
   }
   code.push_back(i_type(addi, 5, 5, -1));
   const int back = -4 * static_cast<int>(code.size());
@@ -198,6 +224,9 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   }
   auto program = made_for(engine, code, true, tile);
   program->context.x[5] = 3000;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    program->word(kData + 4 * i,
+                  i % 3 == 0 ? 0x3f80'0000U + i : 0x7f80'0000U + (i % 2 << 31U) + i / 7);
   for (std::uint32_t i = 0; i < 4; ++i) program->context.x[kFirst + i] = state * (2 * i + 1);
   return program;
 }

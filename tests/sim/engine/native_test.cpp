@@ -163,6 +163,7 @@ Both run_both(const Make& make, std::uint64_t limit = 10'000'000, int pieces = 1
   CHECK(both.exits[0].fault == both.exits[1].fault);
   CHECK(both.exits[0].address == both.exits[1].address);
   CHECK(test::same(both.programs[0]->context, both.context()));
+  CHECK(both.programs[0]->memory() == both.programs[1]->memory());
   CHECK(counts[0] == counts[1]);
   return both;
 }

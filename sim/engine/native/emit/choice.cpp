@@ -19,6 +19,7 @@ using x86::CondCode;
 
 void Emitter::emit_choice(const Step& step) {
   const Choice& choice = loops_.choices[step.choice];
+  if (choice.skips) return emit_skip(choice, step);
   branch_ = &step;
   for (const Step& load : choice.loads) load_ahead(load);
   if (choice.masked) emit_mask(choice, step);
@@ -201,12 +202,22 @@ void Emitter::select_f(const Choice& choice) {
   }
 }
 
+namespace {
 /// True if a register may add up slots and work side by side: the turns of a hyperblock have no
 /// more than 32 bits of each, as long as no flops are among the work.
-static bool can_sum(const Spent& each) {
+bool can_sum(const Spent& each) {
   constexpr std::int64_t kMost = std::int64_t{4} << kPairsAt;
   const auto work = static_cast<std::int64_t>(each.work);
   return -kMost < work && work < kMost;
+}
+}  // namespace
+
+/// The register that sums such costs, if there is one; else null.
+const Emitter::Tally* Emitter::summing(const Spent& more) {
+  const auto tally = std::ranges::find(tallies_, true, &Tally::sums);
+  if (tally == tallies_.end() || !can_sum(more)) return nullptr;
+  turns_.tallies = tally_routines_.size() - 1;
+  return &*tally;
 }
 
 /// Adds what taking the branch costs beside what either side does, where no register counts it: to
@@ -223,9 +234,7 @@ void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
       a_.vpaddd(done, done, x86::ymm0);
     }
   }
-  const auto tally = std::ranges::find(tallies_, true, &Tally::sums);
-  if (tally != tallies_.end() && can_sum(more)) {
-    turns_.tallies = tally_routines_.size() - 1;
+  if (const Tally* const tally = summing(more)) {
     Mem from = constant((static_cast<std::uint64_t>(more.slots) << 32U) + more.work);
     from.setSize(8);
     a_.mov(x86::eax, imm(0));

@@ -167,6 +167,10 @@ class Emitter {
   // choice.cpp
   void emit_choice(const Step& step);
   void emit_mask(const Choice& choice, const Step& step);
+  // skip.cpp
+  void emit_skip(const Choice& choice, const Step& step);
+  void emit_apart(std::span<const Step> steps);
+  void do_put_off(std::uint32_t f_registers);
   void mask_where(asmjit::x86::CondCode taken);
   void emit_side(const std::vector<Step>& side, bool taken);
   [[nodiscard]] asmjit::x86::CondCode taken_where(const Choice& choice, const Step& step);
@@ -178,6 +182,8 @@ class Emitter {
   void begin_tallies(const Hyperblock& loop);
   [[nodiscard]] std::size_t different_costs(const Hyperblock& loop) const;
   void zero_tallies();
+  const Tally* summing(const Spent& more);
+  void count_side(const Step& step);
   void forget_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
@@ -358,6 +364,7 @@ class Emitter {
   };
   [[nodiscard]] std::size_t next_use(int x) const;
   std::size_t take_turn(unsigned x);
+  void restore_turns(const std::vector<Turn>& turns);
   [[nodiscard]] Gp turn_host(std::size_t i) const;
 
   struct Constant {
