@@ -18,9 +18,8 @@ void fill_word(std::uint32_t value, Bytes into) {
   std::memcpy(into.data(), &value, sizeof value);
 }
 
-/// Writes the list of a sample.
-void copy(const std::vector<Stated::Words>& samples, std::uint64_t sample, Bytes into) {
-  const Stated::Words& list = Stated::of(samples, sample);
+/// Writes a list.
+void copy(const Stated::Words& list, Bytes into) {
   std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
 }
 
@@ -119,7 +118,7 @@ class Maker {
     Arrays::Vector& of = s_->by_vector[v];
     const std::uint64_t each = s_->stride(v);
     const Expected made = [v](auto& stated, auto sample, Bytes into) {
-      copy(stated.made[v], sample, into);
+      copy(stated.made(v, sample), into);
     };
     of.list = of_homes("spikes", v, each, {}, false, made);
     Fill events;
@@ -127,11 +126,9 @@ class Maker {
       events = [s = s_](auto sample, Bytes into) {
         fill_events(s->data, sample, s->steps(), into);
       };
-    // Up to the step's own those that it takes.
     const Expected stored = [v, each](auto& stated, auto sample, Bytes into) {
       for (std::size_t slot = 0; slot * each < into.size(); ++slot)
-        copy(slot <= stated.step ? stated.lists[v] : stated.made[v], sample,
-             into.subspan(slot * each, each));
+        copy(stated.stored(v, sample, slot), into.subspan(slot * each, each));
     };
     of.stored = of_homes("spikes of all steps", v, (s_->steps() + 1) * each, events, true, stored);
     of.totals = of_homes(
@@ -258,7 +255,7 @@ class Maker {
         [source](auto& l, auto& n, auto& stated, Bytes into) {
           const VectorId v = l.sources(n.layer)[source];
           for (std::uint32_t b = 0; b < l.batch(); ++b)
-            copy(stated.lists[v], b, into.subspan(b * l.stride(v)));
+            copy(stated.taken(v, b), into.subspan(b * l.stride(v)));
         });
   }
 

@@ -76,7 +76,7 @@ void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neur
                  std::span<std::byte> into) {
   fill_unlisted(into);
   for (std::uint32_t b = 0; b < layout.batch(); ++b) {
-    const Stated::Words& list = Stated::of(stated.made[neurons.layer + 1], b);
+    const Stated::Words& list = stated.made(neurons.layer + 1, b);
     for (const std::uint32_t id : std::span(list).subspan(kListHeader))
       if (id >= neurons.begin && id < neurons.end)
         std::memset(into.data() + (std::size_t{b} * 2 * neurons.pairs() + id - neurons.begin) * 4,

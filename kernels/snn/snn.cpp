@@ -232,30 +232,58 @@ Setting Snn::setting() const {
 }
 
 /// Looks at the first samples, or at so many of them and of their steps as this may take: inputs
-/// and weights are known before the run.
+/// and weights are known before the run. Where batches are small several stand for the others.
 void Snn::expect() {
   constexpr std::uint64_t kMostAdditions = 100'000'000;
   constexpr std::uint64_t kMostSamples = 16;
-  constexpr std::uint32_t kStated = 8;
+  constexpr std::uint64_t kStated = 8;
   std::uint64_t a_step = 1;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     for (const VectorId v : Plan::sources(network_, l))
       a_step += std::uint64_t{plan_.lists[v].capacity} * network_.layers[l].neurons;
   Setting looked = setting();
-  const std::uint64_t samples =
-      std::clamp<std::uint64_t>(kMostAdditions / (a_step * looked.time_steps), 1,
-                                std::min<std::uint64_t>(options_.batch, kMostSamples));
+  const std::uint64_t most =
+      std::clamp<std::uint64_t>(kMostAdditions / (a_step * looked.time_steps), 1, kMostSamples);
+  const std::uint64_t samples = std::min<std::uint64_t>(most, options_.batch);
+  const std::uint64_t batches =
+      options_.fed() ? std::clamp<std::uint64_t>(turns_.steps, 1, most / samples) : 1;
   looked.time_steps = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kMostAdditions / (a_step * samples), 1, looked.time_steps));
   HostThreads one(1);
   PlainNetwork network(network_, plan_, looked, one);
-  std::vector<PlainNetwork::Sample> batch;
-  for (std::uint64_t b = 0; b < samples; ++b) batch.push_back({b, data_.label(b)});
-  network.look(batch,
-               [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
-  const std::uint32_t steps = std::min(kStated, looked.time_steps);
-  for (std::uint32_t i = 0; i < steps; ++i)
-    stated_.push_back(stated_of(network, samples, (2 * i + 1) * looked.time_steps / (2 * steps)));
+  const std::uint64_t steps = batches * looked.time_steps;
+  const std::uint64_t moments = std::min(kStated, steps);
+  for (std::uint64_t number = 0; number < batches; ++number) {
+    std::vector<PlainNetwork::Sample> batch;
+    for (std::uint64_t b = 0; b < samples; ++b) {
+      const std::uint64_t sample = turns_.training.sample(number, b);
+      batch.push_back({sample, data_.label(sample)});
+    }
+    network.look(batch,
+                 [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
+    const auto lists =
+        std::make_shared<const Stated::Lists>(lists_of(network, samples, looked.time_steps));
+    for (std::uint64_t i = number; i < moments; i += batches) {
+      const std::uint64_t step = (2 * i + 1) * steps / (2 * moments) / batches;
+      stated_.push_back(stated_of(network, samples, static_cast<std::uint32_t>(step)));
+      stated_.back().lists = lists;
+    }
+  }
+}
+
+/// After `steps` steps. The inputs' last slot is empty behind the last step of a run alone: where
+/// fewer steps were looked at there is none.
+Stated::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
+                            std::uint32_t steps) const {
+  Stated::Lists lists(plan_.lists.size());
+  for (VectorId v = 0; v < lists.size(); ++v) {
+    const std::uint32_t slots = steps + (v > 0 || steps == options_.time_steps ? 1 : 0);
+    lists[v].resize(samples);
+    for (std::size_t b = 0; b < samples; ++b)
+      for (std::uint32_t slot = 0; slot < slots; ++slot)
+        lists[v][b].push_back(words_of(network.list(v, b, slot)));
+  }
+  return lists;
 }
 
 Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
@@ -263,15 +291,10 @@ Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
   Stated stated;
   stated.step = step;
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
-    stated.lists.emplace_back();
-    stated.made.emplace_back();
     stated.marks.emplace_back();
-    for (std::size_t b = 0; b < samples; ++b) {
-      stated.lists[v].push_back(words_of(network.list(v, b, step)));
-      stated.made[v].push_back(words_of(network.list(v, b, v == 0 ? step : step + 1)));
+    for (std::size_t b = 0; b < samples; ++b)
       if (v > 0 && plan_.lists[v].capacity > 0)
         stated.marks[v].push_back(network.marks(v - 1, b, step));
-    }
   }
   return stated;
 }

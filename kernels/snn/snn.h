@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -75,16 +76,31 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
 /// "; it goes with --set ...": options that suit a network of a file; nothing of others.
 std::string suiting(const Options& options, const Network& network);
 
-/// A step of some samples, by vector and sample.
+/// A step of some samples.
 struct Stated {
   using Words = std::vector<std::uint32_t>;
+  /// Lists of all steps (spikes, listed ones, ids) by vector, sample and slot, as
+  /// PlainNetwork::list has them.
+  using Lists = std::vector<std::vector<std::vector<Words>>>;
   std::uint32_t step = 0;
-  std::vector<std::vector<Words>> lists;  ///< that it takes: spikes, listed ones, ids
-  std::vector<std::vector<Words>> made;   ///< that it leaves; of inputs those that it takes
+  std::shared_ptr<const Lists> lists;
   std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
 
-  /// Samples stand for the others of the batch too.
-  static const Words& of(const std::vector<Words>& samples, std::uint64_t sample) {
+  /// Samples stand for the others of the batch too, the last slot for those behind it.
+  [[nodiscard]] const Words& stored(VectorId vector, std::uint64_t sample, std::size_t slot) const {
+    const std::vector<Words>& slots = of((*lists)[vector], sample);
+    return slots[std::min(slot, slots.size() - 1)];
+  }
+  /// The list that the step takes.
+  [[nodiscard]] const Words& taken(VectorId vector, std::uint64_t sample) const {
+    return stored(vector, sample, step);
+  }
+  /// The list that the step leaves; of inputs the one that it takes.
+  [[nodiscard]] const Words& made(VectorId vector, std::uint64_t sample) const {
+    return stored(vector, sample, vector == 0 ? step : step + 1);
+  }
+  template <class Item>
+  static const Item& of(const std::vector<Item>& samples, std::uint64_t sample) {
     return samples[sample % samples.size()];
   }
 };
@@ -132,6 +148,8 @@ class Snn : public Workload {
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] Setting setting() const;
   void expect();
+  [[nodiscard]] Stated::Lists lists_of(const PlainNetwork& network, std::uint64_t samples,
+                                       std::uint32_t steps) const;
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
                                  std::uint32_t step) const;
   /// Chooses plan_; what is predicted for it.
