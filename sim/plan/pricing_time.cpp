@@ -221,17 +221,27 @@ class Pricing::TimeWalk {
   [[nodiscard]] RoundWork::Part part(const Sequence& steps, const Prediction& prediction,
                                      bool behind_wait = true) {
     RoundWork::Part part{prediction.cycles, synchronises(steps, behind_wait), {}};
-    const auto* last = steps.empty() ? nullptr : std::get_if<Compute>(&steps.back().action);
-    if (last == nullptr) return part;
-    std::vector<std::uint64_t> all = calls_.by_tile(*last);
+    const std::vector<std::uint64_t> all = ends_by_tile(steps);
     if (all.empty()) return part;
-    const auto* before =
-        steps.size() < 2 ? nullptr : std::get_if<Exchange>(&steps[steps.size() - 2].action);
-    const Scheduled* const scheduled = before == nullptr ? nullptr : scheduled_of(*before);
-    if (scheduled != nullptr && !last->syncs) add_ends(*scheduled, all);
     part.early.assign(description_.tiles(), std::ranges::max(all));
     for (std::size_t tile = 0; tile < all.size(); ++tile) part.early[tile] -= all[tile];
     return part;
+  }
+
+  /// When each tile ends these steps, from a cycle that is the same for all; none: it is not known.
+  [[nodiscard]] std::vector<std::uint64_t> ends_by_tile(const Sequence& steps) {
+    std::vector<std::uint64_t> all;
+    if (steps.empty()) return all;
+    const auto* set = std::get_if<Compute>(&steps.back().action);
+    if (set != nullptr) all = calls_.by_tile(*set);
+    const std::size_t sets = set == nullptr ? 0 : 1;
+    const auto* exchange = steps.size() <= sets
+                               ? nullptr
+                               : std::get_if<Exchange>(&steps[steps.size() - 1 - sets].action);
+    const Scheduled* const scheduled = exchange == nullptr ? nullptr : scheduled_of(*exchange);
+    if (scheduled != nullptr && (set == nullptr || (!set->syncs && !all.empty())))
+      add_ends(*scheduled, all);
+    return all;
   }
 
   /// One turn of all tiles that loads and stores. Tiles come apart with time, so that channels see
