@@ -149,6 +149,7 @@ TileCost TileSampler::run(const Prepared& sample, Activity* activity) {
   }
   engine::Session session;
   TileCost cost;
+  bool began = false;
   std::map<std::uint32_t, std::uint64_t> starts;
   for (;;) {
     const Arrival& arrival = tile.run(session);
@@ -160,6 +161,8 @@ TileCost TileSampler::run(const Prepared& sample, Activity* activity) {
       tile.deliver(side.list, {side.at, side.at, side.at, Bytes(0), Bytes(0)});
     }
     if (arrival.kind == Standing::Kind::transfer) continue;
+    if (!began) cost.set_up_cycles = arrival.at.count();
+    began = true;
     const bool known = arrival.step < sample.measured.size();
     const bool measured = known && sample.measured[arrival.step];
     if (measured) ++cost.supersteps;

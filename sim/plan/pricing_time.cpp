@@ -11,9 +11,6 @@ namespace tessera::plan {
 
 namespace {
 
-/// Instructions of a tile before its program's first barrier, about.
-constexpr std::uint64_t kSetUp = 7;
-
 /// As the compiler places them.
 std::vector<std::uint64_t> outer_addresses(const Description& description) {
   std::vector<std::uint64_t> addresses;
@@ -195,7 +192,8 @@ class Pricing::TimeWalk {
     if (rounds.rounds->passes * std::uint64_t{rounds.rounds->rounds} == 1) lead_ = rounds;
     std::optional<std::uint64_t> cycles = carried(0);
     if (cycles && begins_faster(*cycles)) {
-      const std::uint64_t set_up = kSetUp * pricing_.steps_.superstep_cycles();
+      const std::uint64_t set_up =
+          pricing_.steps_.set_up_cycles(first_lists(description_.steps(), pricing_.machine()));
       const std::uint64_t begin = set_up + (lead ? lead->begin : rounds.begin);
       cycles = carried(begin);
       if (!cycles || times == 1) return cycles;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "sim/program/held_lists.h"
 
 namespace tessera::plan {
 namespace {
@@ -90,6 +93,33 @@ OuterScript joined(OuterScript first, const OuterScript& second) {
   return first;
 }
 
+/// Of the first starts and waits, which are as many as registers hold lists.
+struct FirstLists {
+  std::set<std::pair<const Rounds*, What>> all;
+  std::size_t left = program::HeldLists::kMost;
+
+  /// Whether more may come.
+  bool add(const Transfer& transfer) {
+    all.emplace(transfer.rounds, transfer.what);
+    left -= std::min<std::size_t>(left, transfer.starts && transfer.waits ? 2 : 1);
+    return left > 0;
+  }
+};
+
+/// Adds the transfers that these steps begin with; false: what follows needs a barrier or is in a
+/// loop.
+bool add_first(const Sequence& steps, FirstLists& lists) {
+  return std::ranges::all_of(steps, [&](const Step& step) {
+    if (const auto* transfer = std::get_if<Transfer>(&step.action)) return lists.add(*transfer);
+    if (const auto* round = std::get_if<Round>(&step.action)) return round->steps->empty();
+    if (const auto* repeat = std::get_if<Repeat>(&step.action))
+      return repeat->count == 1 && add_first(repeat->body, lists);
+    if (const auto* rounds = std::get_if<Rounds>(&step.action))
+      return !rounds->fed() && !begin_in_loop(*rounds) && add_first(unrolled(*rounds), lists);
+    return false;
+  });
+}
+
 /// The same with fewer of them.
 Rounds some_of(const Rounds& rounds, std::uint32_t passes, std::uint32_t each) {
   Rounds some = rounds;
@@ -108,6 +138,13 @@ bool synchronises(const Sequence& steps, bool behind_wait) {
     ++sets;
   }
   return sets > 1;
+}
+
+std::uint64_t first_lists(const Sequence& program, const MachineConfig& machine) {
+  if (!program.empty() && std::holds_alternative<Exchange>(program.front().action)) return 1;
+  FirstLists lists;
+  add_first(program, lists);
+  return std::min(lists.all.size(), machine.tile.overlap ? program::HeldLists::kMost : 1);
 }
 
 std::vector<OuterLoad> entries_of(const Rounds& rounds, What what,

@@ -25,6 +25,10 @@ bool synchronises(const Sequence& steps, bool behind_wait);
 std::vector<OuterLoad> entries_of(const Rounds& rounds, Transfer::What what,
                                   std::span<const std::uint64_t> addresses);
 
+/// Lists of exchanges and transfers that tiles find before a program's first barrier: those of its
+/// first steps, as far as these need no other barrier and are in no loop.
+std::uint64_t first_lists(const Sequence& program, const MachineConfig& machine);
+
 /// Rounds and their work.
 struct WorkedRounds {
   const Rounds* rounds;

@@ -7,7 +7,7 @@ namespace tessera {
 namespace {
 
 /// The control code of so many supersteps, each an exchange or nothing.
-std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool exchanges) {
+TileCost control_cost(MachineCosts& costs, std::uint32_t supersteps, bool exchanges) {
   constexpr std::uint32_t kBytes = 4;
   program::Program sample(1);
   const program::BufferId words =
@@ -19,7 +19,11 @@ std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool
     else
       sample.main().steps.push_back({program::ComputeSet{"nothing", {}}});
   }
-  return costs.tile(sample).compute_cycles;
+  return costs.tile(sample);
+}
+
+std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool exchanges) {
+  return control_cost(costs, supersteps, exchanges).compute_cycles;
 }
 
 /// A loop that ends at its first test, a superstep.
@@ -42,7 +46,9 @@ StepCosts::StepCosts(MachineCosts& costs)
       superstep_(control_cycles(costs, 1, false)),
       branch_(loop_cycles(costs) - superstep_),
       exchange_(control_cycles(costs, 1, true) - superstep_),
-      ahead_(control_cycles(costs, 2, true) - 2 * (superstep_ + exchange_)) {}
+      ahead_(control_cycles(costs, 2, true) - 2 * (superstep_ + exchange_)),
+      set_up_(control_cost(costs, 1, false).set_up_cycles),
+      set_up_list_(control_cost(costs, 1, true).set_up_cycles - set_up_) {}
 
 std::uint64_t StepCosts::vertex(
     const std::function<program::Vertex(program::Program&)>& make) const {

@@ -51,6 +51,10 @@ class StepCosts {
   }
   /// Control code of a superstep in which nothing is done.
   [[nodiscard]] std::uint64_t superstep_cycles() const { return superstep_; }
+  /// Control code before the first barrier of a program that finds so many lists there.
+  [[nodiscard]] std::uint64_t set_up_cycles(std::uint64_t lists) const {
+    return set_up_ + lists * set_up_list_;
+  }
   /// Control code that starts a transfer, or waits for it.
   [[nodiscard]] std::uint64_t transfer_cycles() const { return exchange_; }
   /// What a loop adds to the supersteps of its test.
@@ -63,6 +67,8 @@ class StepCosts {
   std::uint64_t exchange_;   ///< of starting an exchange and waiting for it
   std::uint64_t
       ahead_;  ///< of finding its list, before the barrier: the first one's is not measured
+  std::uint64_t set_up_;       ///< before a first superstep in which nothing is done
+  std::uint64_t set_up_list_;  ///< of finding a list there
 };
 
 }  // namespace tessera

@@ -18,6 +18,7 @@ namespace tessera {
 struct TileCost {
   std::uint64_t compute_cycles = 0;  ///< from each release to the next arrival, exchanges left out
   std::uint64_t supersteps = 0;
+  std::uint64_t set_up_cycles = 0;  ///< before its first barrier
   bool operator==(const TileCost&) const = default;
 };
 
