@@ -48,7 +48,7 @@ ExitCode disasm(const DisasmRequest& request) {
 
 engine::ExecResult execute(const elf::Program& program, const ExecRequest& request, bool profile,
                            const Simulator& simulator) {
-  const MachineConfig machine = config::load_machine(request.machine, simulator.machines);
+  const MachineConfig machine = config::load_machine(request.machine_name(), simulator.machines);
   engine::ExecOptions options;
   options.slot_limit = max_cycles_of(request.max_cycles) / machine.tile.contexts;
   options.write = [](int descriptor, std::string_view text) {

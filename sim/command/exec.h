@@ -11,8 +11,10 @@ namespace tessera::command {
 
 struct ExecRequest {
   std::string file;
-  std::string machine = "bow";  ///< a preset or a file: whose tile runs the program
-  std::string max_cycles;       ///< as run.max_cycles; empty: 10^10
+  std::string machine;     ///< a preset or a file: whose tile runs the program; empty: bow
+  std::string max_cycles;  ///< as run.max_cycles; empty: 10^10
+
+  [[nodiscard]] std::string machine_name() const { return machine.empty() ? "bow" : machine; }
 };
 
 /// Runs a bare RV32 program on one worker of one tile; what it writes goes to stdout and stderr,

@@ -113,9 +113,13 @@ class Search {
     return std::nullopt;
   }
 
-  /// About twice or half of it; nothing where no such value is allowed.
+  /// About twice or half of it, or as far as values are allowed; nothing where none is.
   std::optional<std::uint64_t> next(std::uint64_t value, bool up) {
-    if (up) return allowed_near(std::max<std::uint64_t>(2 * value, 1), value, UINT32_MAX);
+    if (up) {
+      for (std::uint64_t step = std::max<std::uint64_t>(value, 1); step > 0; step /= 2)
+        if (const auto found = allowed_near(value + step, value, Fit::kMost + 1)) return found;
+      return std::nullopt;
+    }
     if (value == 0) return std::nullopt;
     if (const auto half = allowed_near(value / 2, 0, value)) return half;
     return ask(0) == Answer::not_allowed ? std::nullopt : std::optional<std::uint64_t>(0);
@@ -167,7 +171,9 @@ Fit find_fit(const Config& config, const std::string& key, const Simulator& simu
 std::string text_of(const Fit& fit) {
   std::string text = fmt::format("{}: {} is the {} that fits", fit.key, fit.value,
                                  fit.smallest ? "smallest" : "largest");
-  if (fit.problem.empty()) return text + ", and the last that is allowed";
+  if (fit.problem.empty())
+    return text +
+           (fit.value < Fit::kMost ? ", and the last that is allowed" : "; no larger is tried");
   return fmt::format("{}; {} does not: {}", text, fit.refused,
                      fit.problem.substr(0, fit.problem.find('\n')));
 }

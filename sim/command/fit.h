@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sim/command/simulator.h"
@@ -11,11 +12,13 @@ namespace tessera::command {
 /// config's own value, then by bisection: between the two values that it names what fits is taken
 /// to go on without gaps.
 struct Fit {
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  ///< larger ones are not tried
+
   std::string key;
   std::uint64_t value = 0;    ///< that fits
   bool smallest = true;       ///< else the largest
   std::uint64_t refused = 0;  ///< its neighbour that does not; if `problem`
-  std::string problem = {};   ///< why not; empty: value is the end of what the key may be
+  std::string problem = {};   ///< why not; empty: value is the end of what the key may be, or kMost
 };
 
 /// Throws ConfigError for a key that is no integer of the config, UserError where no value that was

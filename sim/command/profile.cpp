@@ -65,7 +65,7 @@ Profiled of_program(const ProfileRequest& request, const Simulator& simulator) {
   const elf::Program program = elf::read_file(request.exec.file);
   const engine::ExecResult result = execute(program, request.exec, true, simulator);
   return {
-      fmt::format("{} on a tile of {}: {}, {}, {}", request.exec.file, request.exec.machine,
+      fmt::format("{} on a tile of {}: {}, {}, {}", request.exec.file, request.exec.machine_name(),
                   counted(result.cycles, "cycle"), counted(result.slots, "slot"),
                   counted(result.instructions, "instruction")),
       report::profiled_functions(result.profile, labels_of(program),
@@ -93,6 +93,19 @@ bool is_elf(const std::string& file) {
                             "ELF");
 }
 
+/// A config says its machine and its limit itself.
+void refuse_options_of_programs(const ExecRequest& request) {
+  const auto refuse = [](const std::string& given, const char* option, const char* key) {
+    if (given.empty()) return;
+    throw UserError(
+        "tessera profile: {}: found with a config, allowed with a program; of a config: "
+        "--set {}={}",
+        option, key, given);
+  };
+  refuse(request.machine, "--machine", "machine");
+  refuse(request.max_cycles, "--max-cycles", "run.max_cycles");
+}
+
 /// Runs a bare program on one tile, or a config, and prints where the cycles of its workers went.
 ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
   report::ProfileView view = request.view;
@@ -102,8 +115,9 @@ ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
       throw UserError("tessera profile: --set: found with a program, allowed with a config");
     profiled = of_program(request, simulator);
     view.cycles_per_slot = tessera::cycles_per_slot(
-        config::load_machine(request.exec.machine, simulator.machines).tile);
+        config::load_machine(request.exec.machine_name(), simulator.machines).tile);
   } else {
+    refuse_options_of_programs(request.exec);
     const config::Config config = config::load_config(request.exec.file, request.sets,
                                                       simulator.catalogue, simulator.machines);
     profiled = of_config(config, request, simulator);

@@ -213,6 +213,8 @@ void list_tiles(const std::string& chosen, const program::Program& program) {
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   if (config::is_machine_file(request.file, simulator.machines))
     return check_machine(request, simulator);
+  if (!request.fit.empty() && !request.tiles.empty())
+    throw UserError("tessera check: --tiles: found beside --fit, allowed one of them");
   const config::Config config = load(request, simulator);
   if (!request.fit.empty()) {
     fmt::print("{}\n", text_of(find_fit(config, request.fit, simulator)));

@@ -164,6 +164,11 @@ void refuse_contradictions(const SweepRequest& request) {
     throw UserError(
         "tessera sweep: --compute-every: found {} --timing{}", request.timing ? "with" : "without",
         request.timing ? " beside --slurm, allowed without --slurm" : ", allowed with it");
+  const char* of_slurm = request.shards > 0        ? "--shards"
+                         : !request.sbatch.empty() ? "--sbatch"
+                                                   : nullptr;
+  if (of_slurm != nullptr && !request.slurm)
+    throw UserError("tessera sweep: {}: found without --slurm, allowed with it", of_slurm);
 }
 
 /// Options that say of an axis of the sweep what its value is.

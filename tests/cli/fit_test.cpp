@@ -41,6 +41,25 @@ TEST_SUITE("cli") {
     }
   }
 
+  TEST_CASE("--fit names the last value that a key may have where all fit") {
+    const CommandFolder folder;
+    for (const unsigned start : {1U, 3U, 1000U}) {
+      const Answer answer = folder.call(
+          fmt::format("check - --fit workload.repeats --set workload.repeats={}", start),
+          small_config(2));
+      const unsigned long value = found(answer, "workload.repeats");
+      CAPTURE(value);
+      CHECK(fits(folder, "workload.repeats", value));
+      CHECK(holds(answer.out, "and the last that is allowed"));
+      check_holds(
+          folder.call(fmt::format("check - --set workload.repeats={}", value + 1), small_config(2))
+              .err,
+          {fmt::format("found {}, allowed an integer", value + 1)});
+    }
+    check_holds(folder.call("check - --fit workload.seed", small_config(2)).out,
+                {"workload.seed: 9007199254740992 is the largest that fits; no larger is tried"});
+  }
+
   TEST_CASE("--tiles lists what tiles hold and do") {
     const CommandFolder folder;
     const Answer one = folder.done("check - --tiles 1", small_config(2));
