@@ -33,7 +33,12 @@ BlockShape of_form(const std::vector<BlockShape>& shapes, const Form& form, cons
     if (shape.form() == form) return shape;
     allowed += fmt::format(", {}", config::name_of(kForms, shape.form()));
   }
-  throw KeyError(key, "found {}, allowed auto{}", config::name_of(kForms, form), allowed);
+  const BlockShape& first = shapes.front();
+  const std::string why = first.on_unit()
+                              ? ""
+                              : fmt::format(" where machine.tile.matrix_unit.{}.outputs is 0",
+                                            type_name(first.input, first.partial));
+  throw KeyError(key, "found {}, allowed auto{}{}", config::name_of(kForms, form), allowed, why);
 }
 
 }  // namespace

@@ -35,7 +35,10 @@ Candidate plan_for(const Options& options, MachineCosts& costs) {
   if (problem.outside) kernels::require_external(costs.machine(), "A, B and C", bytes_of(problem));
   if (!options.plan) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan->partials != problem.partials) {
-    throw KeyError("workload.plan.partials", "found another type than workload.partials asks for");
+    throw KeyError("workload.plan.partials",
+                   "found {}, allowed {}: workload.partials or dtype asks for it",
+                   config::name_of(data::kFloatTypes, options.plan->partials),
+                   config::name_of(data::kFloatTypes, problem.partials));
   }
   return pinned_plan(*options.plan, problem, costs);
 }
