@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/catalogue.h"
+#include "sim/base/errors.h"
 #include "sim/config/config.h"
 #include "sim/config/presets.h"
 #include "tests/cli/command.h"
@@ -63,7 +64,12 @@ std::string numbers(const Json& of) {
 
 /// A list is an array, or one whose points begin alike: {"shared": {...}, "points": [...]}.
 std::vector<Point> points_of(const std::string& kernel, const Json& list) {
-  const Json shared = list.is_object() ? list.at("shared") : Json::object();
+  if (list.is_object() && !list.contains("points"))
+    throw UserError(
+        "points.json of {}: found a list that is an object without points, allowed an "
+        "array, or {{\"shared\": {{...}}, \"points\": [...]}}",
+        kernel);
+  const Json shared = list.is_object() ? list.value("shared", Json::object()) : Json::object();
   std::vector<Point> made;
   for (const Json& keys : list.is_object() ? list.at("points") : list) {
     Point point{kernel, kernel, {}, Json::object()};
