@@ -15,6 +15,7 @@
 #include "sim/command/run_watch.h"
 #include "sim/command/saved_tensors.h"
 #include "sim/program/listing.h"
+#include "sim/report/given.h"
 #include "sim/report/unused.h"
 #include "sim/sweep/folder_lock.h"
 #include "sim/sweep/kept_run.h"
@@ -132,7 +133,8 @@ std::optional<sweep::KeptRun> kept_run(const config::Config& config, const std::
 
 void print(const config::Json& report, const config::Config& config, const std::string& more,
            const std::string& folder) {
-  fmt::print("{}{}{}{}  results   {}\n", report::summary(report),
+  fmt::print("{}{}{}{}{}  results   {}\n", report::summary(report),
+             report::pinned_line(config, report),
              report::defaults_line(config.layers.section("machine"), config.machine),
              report::unused_lines(report, report::given_keys(config)), more, folder);
 }
@@ -229,7 +231,8 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     return ExitCode::done;
   }
   static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
-  fmt::print("{}{}\n{}", report::static_summary(report::static_report(config, built)),
+  const config::Json report = report::static_report(config, built);
+  fmt::print("{}{}{}\n{}", report::static_summary(report), report::pinned_line(config, report),
              report::tensor_table(built.program),
              program::memory_table(built.images, config.machine));
   return ExitCode::done;

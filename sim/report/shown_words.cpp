@@ -24,6 +24,11 @@ constexpr std::array kShownWords = {
     Word{"padding", "work on elements that only fill up blocks and vectors", "the plan"},
     Word{"defaults", "keys of the machine that neither the config nor a preset gives",
          "the section machine of the config, resolved: report.json, config.machine"},
+    Word{
+        "pinned",
+        "keys of the plan that the config gives, and of the others those that hold their defaults: "
+        "they are not searched",
+        "the section workload.plan of the config"},
     Word{"unused",
          "keys of the machine that the config gives and whose part the run did not use, with why; "
          "the report lists all such parts of the machine",

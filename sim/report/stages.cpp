@@ -11,9 +11,10 @@
 #include "sim/program/flow.h"
 
 namespace tessera::report {
-namespace {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
 
 /// What the ports of one kind of stream did.
 struct Carried {

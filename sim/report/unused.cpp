@@ -1,16 +1,15 @@
 #include "sim/report/unused.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/config/key_path.h"
-#include "sim/config/writers.h"
 #include "sim/engine/result_costs.h"
 #include "sim/isa/mnemonic.h"
 #include "sim/machine/nodes.h"
@@ -20,9 +19,11 @@
 #include "sim/report/time_bound.h"
 
 namespace tessera::report {
-namespace {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
 using isa::Activity;
 using isa::Mnemonic;
 
@@ -241,21 +242,23 @@ void add_launches(const TileConfig& tile, const Workload& workload, Unused& unus
              "tiles started one worker at a time");
 }
 
-/// Calls `use` with the key path of each value in it that is no group; notes are none.
-void each_key(const Json& value, const std::string& path,
-              const std::function<void(const std::string&)>& use) {
-  if (value.is_object()) {
-    for (const auto& [key, inner] : value.items())
-      if (!key.starts_with("//")) each_key(inner, config::join(path, key), use);
-  } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i) each_key(value[i], config::join(path, i), use);
-  } else {
-    use(path);
+/// The part of the machine of which the report says that it was not used and to which a key
+/// belongs; null: there is none.
+const Json* unused_part(const Json& report, const std::string& key) {
+  const auto found = report.find("unused");
+  if (found == report.end()) return nullptr;
+  for (const Json& part : *found) {
+    const auto& unused = part.at("key").get_ref<const std::string&>();
+    if (key == unused || config::is_below(key, unused)) return &part;
   }
+  return nullptr;
 }
 
-bool is_of_preset(const config::Layers& layers, const std::string& path) {
-  return layers.origin(path).starts_with("preset ");
+/// Keys of one part: by name, or where they are many as "PART (5 keys)".
+std::string shown(const std::string& part, const std::vector<std::string>& keys) {
+  constexpr std::size_t kMostNamed = 3;
+  if (keys.size() > kMostNamed) return fmt::format("{} ({} keys)", part, keys.size());
+  return fmt::format("{}", fmt::join(keys, ", "));
 }
 
 }  // namespace
@@ -278,55 +281,32 @@ Json unused_section(const config::Config& config, const Built& built, const RunR
 }
 
 std::string why_unused(const Json& report, std::string_view path) {
-  const std::string key = config::named(report.at("config"), path);
-  for (const Json& part : report.value("unused", Json::array())) {
-    const auto& unused = part.at("key").get_ref<const std::string&>();
-    if (key == unused || config::is_below(key, unused)) return part.at("why");
-  }
-  return {};
-}
-
-std::vector<std::string> given_keys(const config::Config& config) {
-  std::vector<std::string> keys;
-  each_key(config.layers.value().at("machine"), "machine", [&](const std::string& path) {
-    if (!is_of_preset(config.layers, path)) keys.push_back(path);
-  });
-  return keys;
-}
-
-std::string defaults_line(const config::Layers& layers, const MachineConfig& machine) {
-  std::set<std::string> given;
-  bool extends = false;
-  each_key(layers.value(), "", [&](const std::string& path) {
-    given.insert(path);
-    extends |= is_of_preset(layers, path);
-  });
-  if (extends) return "";
-  std::size_t all = 0, defaults = 0;
-  each_key(config::resolved(machine), "", [&](const std::string& path) {
-    ++all;
-    defaults += given.contains(path) ? 0 : 1;
-  });
-  if (defaults == 0) return "";
-  return fmt::format(
-      "  {:<9} {} of {} keys of the machine, which extends no preset (tessera explain "
-      "machine.KEY)\n",
-      "defaults", defaults, all);
+  const Json* const part = unused_part(report, config::named(report.at("config"), path));
+  return part == nullptr ? "" : part->at("why").get<std::string>();
 }
 
 std::string unused_lines(const Json& report, std::span<const std::string> keys) {
-  std::vector<std::string> reasons;            // in order of their first key
-  std::map<std::string, std::string> keys_of;  // keys by reason
+  std::vector<const Json*> parts;  // in order of their first key
+  std::map<const Json*, std::vector<std::string>> keys_of;
   for (const std::string& key : keys) {
-    const std::string why = why_unused(report, key);
-    if (why.empty()) continue;
-    std::string& its = keys_of[why];
-    if (its.empty()) reasons.push_back(why);
-    its += (its.empty() ? "" : ", ") + config::named(report.at("config"), key);
+    const std::string name = config::named(report.at("config"), key);
+    const Json* const part = unused_part(report, name);
+    if (part == nullptr) continue;
+    std::vector<std::string>& its = keys_of[part];
+    if (its.empty()) parts.push_back(part);
+    its.push_back(name);
+  }
+  std::vector<std::string> reasons;  // as parts
+  std::map<std::string, std::vector<std::string>> shown_of;
+  for (const Json* const part : parts) {
+    std::vector<std::string>& its = shown_of[part->at("why")];
+    if (its.empty()) reasons.push_back(part->at("why"));
+    its.push_back(shown(part->at("key"), keys_of[part]));
   }
   std::string text;
   for (const std::string& why : reasons)
-    text += fmt::format("  {:<9} {}: {}\n", text.empty() ? "unused" : "", keys_of[why], why);
+    text += fmt::format("  {:<9} {}: {}\n", text.empty() ? "unused" : "",
+                        fmt::join(shown_of[why], ", "), why);
   return text;
 }
 

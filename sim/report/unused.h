@@ -21,15 +21,8 @@ nlohmann::ordered_json unused_section(const config::Config& config, const Built&
 /// Why the run of a report did not use the key; empty: it did, or nothing is known of it.
 std::string why_unused(const nlohmann::ordered_json& report, std::string_view path);
 
-/// The key paths of all values of the machine that a file or an option gives; what presets give is
-/// not among them.
-std::vector<std::string> given_keys(const config::Config& config);
-
-/// Says how many keys of a machine are not given, of one that extends no preset: `layers` are the
-/// machine's. Empty: none, or it extends one.
-std::string defaults_line(const config::Layers& layers, const MachineConfig& machine);
-
-/// Names those of `keys` that the run did not use, a line for each reason; empty: it used all.
+/// Names those of `keys` that the run did not use, a line for each reason; of a part of which many
+/// are given the part. Empty: it used all.
 std::string unused_lines(const nlohmann::ordered_json& report, std::span<const std::string> keys);
 
 }  // namespace tessera::report

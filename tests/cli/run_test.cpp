@@ -25,6 +25,15 @@ TEST_SUITE("cli") {
     CHECK(folder.has("runs"));
   }
 
+  TEST_CASE("of a plan that is given in part the defaults are named") {
+    const CommandFolder folder;
+    const std::string product = product_config(4, R"("m": 64, "n": 64, "k": 64)");
+    const Answer part = folder.done("run - --out part --set workload.plan.split_m=2", product);
+    check_holds(part.out, {"  pinned    split_m; by default split_n 1, split_k 1"});
+    CHECK(holds(folder.done("check - --set workload.plan.split_m=2", product).out, "  pinned    "));
+    CHECK(!holds(folder.done("run - --out searched", product).out, "  pinned    "));
+  }
+
   TEST_CASE("keys of the config that a run does not use are named with the reason") {
     const CommandFolder folder;
     const std::string sets =
@@ -35,6 +44,12 @@ TEST_SUITE("cli") {
                 "  unused    machine.tile.latency.f16_fma: no such instruction was "
                 "executed\n            machine.host.latency_us: run.measure is device"));
     CHECK(!holds(answer.out, "latency.load:"));
+    const Answer many = folder.done(
+        "run - --out many --set machine.energy=null --set machine.external.channels=1 "
+        "--set machine.external.mib_per_channel=8 --set machine.external.request_bytes=64 "
+        "--set machine.external.outstanding=2",
+        small_config(2));
+    CHECK(holds(many.out, "  unused    machine.external (4 keys): memory outside was not used\n"));
     const Answer straight = folder.done(
         "run - --out straight --set machine.tile.supervisor.branch_taken_cycles=9 "
         "--set machine.tile.supervisor.load_use_stall_cycles=7",
