@@ -27,16 +27,21 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Whether the text says the last name of a key's path, or the text that is its value.
-bool speaks_of(std::string_view text, const std::string& path, const Json& root) {
-  if (has_word(text, path.substr(path.find_last_of(".[") + 1))) return true;
+/// The value at a path with numbers of elements; null if there is none.
+const Json* value_at(const Json& root, const std::string& path) {
   std::string pointer = "/" + path;
   std::erase(pointer, ']');
   std::ranges::replace_if(
       pointer, [](char c) { return c == '.' || c == '['; }, '/');
   const Json::json_pointer at(pointer);
-  return root.contains(at) && root.at(at).is_string() &&
-         has_word(text, root.at(at).get<std::string>());
+  return root.contains(at) ? &root.at(at) : nullptr;
+}
+
+/// Whether the text says the last name of a key's path, or the text that is its value.
+bool speaks_of(std::string_view text, const std::string& path, const Json& root) {
+  if (has_word(text, path.substr(path.find_last_of(".[") + 1))) return true;
+  const Json* const value = value_at(root, path);
+  return value != nullptr && value->is_string() && has_word(text, value->get<std::string>());
 }
 
 std::string parent_of(const std::string& path) {
@@ -56,8 +61,10 @@ const std::string& Layers::origin(const std::string& path) const {
 ConfigError Layers::mistake(const std::string& path, const std::string& problem) const {
   const std::string& from = origin(path);
   const std::string& blame = blamed(path, problem);
-  return {blame, path,
-          blame == from ? problem : fmt::format("{}; its value is {}'s", problem, from)};
+  if (blame == from) return {blame, path, problem};
+  const char* const whose =
+      value_at(value_, path) != nullptr ? "{}; its value is {}'s" : "{}; {} gives none";
+  return {blame, path, fmt::format(fmt::runtime(whose), problem, from)};
 }
 
 const std::string& Layers::blamed(const std::string& path, std::string_view problem) const {
@@ -68,8 +75,7 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
     std::pair<bool, std::ptrdiff_t> most{};
     for (const auto& [key, from] : origins_) {
       if (!is_below(key, at) || is_preset(from)) continue;
-      const std::pair rank{speaks_of(problem, key, value_),
-                           std::ranges::find(order_, from) - order_.begin()};
+      const std::pair rank{speaks_of(problem, key, value_), height(from)};
       if (nearest != nullptr && rank < most) continue;
       nearest = &from;
       most = rank;
@@ -79,11 +85,22 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
   return root_;
 }
 
+std::ptrdiff_t Layers::height(const std::string& origin) const {
+  return std::ranges::find(order_, origin) - order_.begin();
+}
+
 bool Layers::not_below(const std::string& path, const std::string& other) const {
-  const auto height = [this](const std::string& at) {
-    return std::ranges::find(order_, origin(at)) - order_.begin();
-  };
-  return height(path) >= height(other);
+  return height(origin(path)) >= height(origin(other));
+}
+
+std::string Layers::latest(const std::string& path) const {
+  std::string last = path;
+  for (const auto& [inner, from] : origins_) {
+    if (!is_below(inner, path) || height(from) <= height(origin(last))) continue;
+    const Json* const value = value_at(value_, inner);
+    if (value == nullptr || !value->is_null()) last = inner;
+  }
+  return last;
 }
 
 /// Origins of a layer above: those that are known already stand where they did.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ class Layers {
   [[nodiscard]] ConfigError mistake(const std::string& path, const std::string& problem) const;
   /// True if the value at `path` was laid here with or after that at `other`, both of them given.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
+  /// Of the value at `path` and what is in it, the path of what was laid last; `path` if all was
+  /// laid with it.
+  [[nodiscard]] std::string latest(const std::string& path) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.
   [[nodiscard]] Layers section(const std::string& key) const;
   void replace_section(const std::string& key, const Layers& part);
@@ -45,6 +49,7 @@ class Layers {
   void set_waiting();
 
  private:
+  [[nodiscard]] std::ptrdiff_t height(const std::string& origin) const;
   [[nodiscard]] const std::string& blamed(const std::string& path, std::string_view problem) const;
   void merge_at(Json& into, const Json& from, const Layers& over, const std::string& path);
   void take_origins(const Layers& over, const std::string& path);

@@ -76,9 +76,14 @@ bool Reader::set_with(std::string_view key, std::string_view other) const {
 }
 
 void Reader::require_read(const Field& info, const Json& found) {
-  require(info.unused_with.empty() || !set_with(info.key, info.unused_with), info.key,
-          fmt::format("found {}, which nothing reads as {} stands; leave it out", shown(found),
-                      join(path_, info.unused_with)));
+  if (info.unused_with.empty()) return;
+  const std::string because = join(path_, info.unused_with);
+  const std::string last = layers_.latest(join(path_, info.key));
+  if (!layers_.not_below(last, because)) return;
+  const Json* const value = find_at(layers_.value(), last);
+  throw layers_.mistake(last,
+                        fmt::format("found {}, which nothing reads as {} stands; leave it out",
+                                    shown(value != nullptr ? *value : found), because));
 }
 
 const Json* Reader::value_at(std::string_view key) const {
