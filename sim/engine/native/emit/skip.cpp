@@ -3,13 +3,13 @@
 
 #include "sim/engine/native/emit/emitter.h"
 
-/// Branches within turns: over what cannot be done in vain.
+/// Branches within turns, over what cannot be done in vain.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 
-/// Whoever jumps finds registers as whoever does not leaves them.
+/// Registers stand alike at the join, whether the branch was taken or not.
 void Emitter::emit_skip(const Choice& choice, const Step& step) {
   const std::vector<Step>& side = choice.sides[0];
   std::uint32_t written = 0;
