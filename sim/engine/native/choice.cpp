@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine/native/hyperblock.h"
 #include "sim/isa/table.h"
@@ -42,10 +43,8 @@ class ChoiceMaker {
     Choice choice{.skips = true};
     note_costs(*join, at_head, choice);
     choice.pass.add(choice.more);
-    choice.more = {};
-    choice.more.add(over.spent);
-    choice.more.add(taken.spent, -1);
-    choice.more.add(join->extra, -1);
+    const Spent taking = std::exchange(choice.more, {});
+    choice.more.add(taking, -1);
     choice.sides[0] = std::move(over.steps);
     return Chosen{std::move(choice), at_head ? taken.place : over.place};
   }

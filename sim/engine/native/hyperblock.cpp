@@ -7,10 +7,9 @@ namespace {
 
 constexpr std::size_t kMostSteps = 96;  ///< of a turn
 
-/// Finds hyperblocks.
-class LoopFinder {
+class HyperblockFinder {
  public:
-  LoopFinder(const Region& region, bool timed) : region_(region), timed_(timed) {}
+  HyperblockFinder(const Region& region, bool timed) : region_(region), timed_(timed) {}
 
   Loops find() {
     made_.of.resize(region_.nodes.size());
@@ -205,6 +204,8 @@ class LoopFinder {
 
 }  // namespace
 
-Loops find_loops(const Region& region, bool timed) { return LoopFinder(region, timed).find(); }
+Loops find_loops(const Region& region, bool timed) {
+  return HyperblockFinder(region, timed).find();
+}
 
 }  // namespace tessera::engine::native

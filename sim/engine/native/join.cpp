@@ -124,15 +124,14 @@ class JoinFinder {
     const std::uint32_t pc = region_.at(taken.place).pc;
     over.place = region_.place_of(branch);
     ++over.place.step;
-    for (bool there = false; !there;) {
+    while (true) {
       const Step& step = region_.at(over.place);
       const std::optional<Place> to = region_.jump_of(step);
       if (to) {
         over.spent.add(region_.way_of(step));
         over.place = *to;
       }
-      there = region_.at(over.place).pc == pc;
-      if (there) break;
+      if (region_.at(over.place).pc == pc) break;
       if (to || !may_be_skipped(step) || over.steps.size() == kLongestSkip) return std::nullopt;
       over.steps.push_back(step);
       ++over.place.step;

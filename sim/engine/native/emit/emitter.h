@@ -157,6 +157,7 @@ class Emitter {
   [[nodiscard]] static std::uint32_t turns_in_a_row(std::size_t steps);
   void emit_turns(const Hyperblock& loop, std::uint32_t times);
   void emit_stretch(const Hyperblock& block);
+  void forget_tallies();
   void emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single);
   void emit_again(const Step& step);
   void emit_back(const Step& step);
@@ -167,10 +168,6 @@ class Emitter {
   // choice.cpp
   void emit_choice(const Step& step);
   void emit_mask(const Choice& choice, const Step& step);
-  // skip.cpp
-  void emit_skip(const Choice& choice, const Step& step);
-  void emit_apart(std::span<const Step> steps);
-  void do_put_off(std::uint32_t f_registers);
   void mask_where(asmjit::x86::CondCode taken);
   void emit_side(const std::vector<Step>& side, bool taken);
   [[nodiscard]] asmjit::x86::CondCode taken_where(const Choice& choice, const Step& step);
@@ -183,14 +180,20 @@ class Emitter {
   [[nodiscard]] std::size_t different_costs(const Hyperblock& loop) const;
   void zero_tallies();
   const Tally* summing(const Spent& more);
-  void count_side(const Step& step);
-  void forget_tallies();
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
   const asmjit::x86::Reg* tally_for(const Spent& each, bool masks,
                                     std::vector<asmjit::x86::Reg>& free);
   void add_up(const std::vector<Tally>& tallies);
   void end_tallies();
+
+  // skip.cpp
+  struct Turn;
+  void emit_skip(const Choice& choice, const Step& step);
+  void count_side(const Step& step);
+  void emit_apart(std::span<const Step> steps);
+  void do_put_off(std::uint32_t f_registers);
+  void restore_turns(const std::vector<Turn>& turns);
 
   // integer.cpp; false: not an instruction of theirs
   bool emit_integer(const isa::Instruction& is, const Step& step);
@@ -364,7 +367,6 @@ class Emitter {
   };
   [[nodiscard]] std::size_t next_use(int x) const;
   std::size_t take_turn(unsigned x);
-  void restore_turns(const std::vector<Turn>& turns);
   [[nodiscard]] Gp turn_host(std::size_t i) const;
 
   struct Constant {
