@@ -15,19 +15,12 @@ using isa::Mnemonic;
 
 constexpr bool between(Mnemonic low, Mnemonic m, Mnemonic high) { return low <= m && m <= high; }
 
-/// Share of the passes of a node that take a way.
-double share_of(std::size_t from, const Way& way) {
-  constexpr double kBack = 0.9;
-  constexpr double kOut = 0.02;
-  constexpr double kForward = 0.4;
-  if (way.node == kOutside) return kOut;
-  return static_cast<std::size_t>(way.node) <= from ? kBack : kForward;
-}
-
-/// How often steps are done, roughly: loops count ten times what is around them.
+/// How often steps of nodes that are kept are done, roughly: loops count ten times what is around
+/// them.
 class Frequencies {
  public:
-  explicit Frequencies(const Region& region) : region_(region), nodes_(region.nodes.size(), 1) {
+  Frequencies(const Region& region, const Loops& loops)
+      : region_(region), loops_(loops), nodes_(region.nodes.size(), 1) {
     constexpr int kRounds = 24;
     for (int round = 0; round < kRounds; ++round) {
       std::vector<double> next(nodes_.size(), kElsewhere);
@@ -40,11 +33,17 @@ class Frequencies {
     }
   }
 
-  /// Calls visit(step, frequency) for all steps.
+  /// Calls visit(step, frequency) for all steps, and for choices of hyperblocks.
   template <class Visit>
   void each(Visit visit) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      double left = nodes_[i];
+      if (!loops_.kept[i]) continue;
+      const std::optional<Hyperblock>& block = loops_.of[i];
+      const bool stretch = block && !block->loop;
+      if (block)
+        for (const Step& step : block->steps)
+          if (stretch || step.kind == Kind::choose) visit(step, stretch ? nodes_[i] : kElsewhere);
+      double left = stretch ? kElsewhere * nodes_[i] : nodes_[i];
       const Node& node = region_.nodes[i];
       for (const Step& step : node.steps) {
         visit(step, left);
@@ -55,6 +54,15 @@ class Frequencies {
 
  private:
   static constexpr double kElsewhere = 0.01;
+
+  /// Share of the passes of a node that take a way.
+  [[nodiscard]] double share_of(std::size_t from, const Way& way) const {
+    constexpr double kBack = 0.9;
+    constexpr double kOut = 0.02;
+    constexpr double kForward = 0.4;
+    if (way.node == kOutside || !loops_.kept[static_cast<std::size_t>(way.node)]) return kOut;
+    return static_cast<std::size_t>(way.node) <= from ? kBack : kForward;
+  }
 
   template <class Visit>
   void flow(std::size_t number, Visit visit) const {
@@ -81,6 +89,7 @@ class Frequencies {
   }
 
   const Region& region_;
+  const Loops& loops_;
   std::vector<double> nodes_;
 };
 
@@ -117,7 +126,7 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
     shadows_x = std::max(shadows_x, choice.shadows_x);
     shadows_f = std::max(shadows_f, choice.shadows_f);
   }
-  Frequencies(region).each([&](const Step& step, double frequency) {
+  Frequencies(region, loops).each([&](const Step& step, double frequency) {
     const auto count = [&](std::uint32_t mask, auto& uses) {
       for (; mask != 0; mask &= mask - 1)
         uses[static_cast<unsigned>(std::countr_zero(mask))] += frequency;

@@ -12,12 +12,12 @@ using isa::Mnemonic;
 
 class ChoiceMaker {
  public:
-  explicit ChoiceMaker(const Region& region) : region_(region) {}
+  explicit ChoiceMaker(Joins& joins) : joins_(joins) {}
 
   /// `before`: how many choices before it depend on this one.
   std::optional<Chosen> make(std::span<const Step> steps, const Place& head,
                              unsigned before = 0) const {
-    std::optional<Join> join = join_of(region_, steps.back());
+    std::optional<Join> join = joins_.of(steps.back());
     if (!join) return std::nullopt;
     auto& [not_taken, taken] = join->sides;
     const bool at_head = taken.place == head;
@@ -36,7 +36,7 @@ class ChoiceMaker {
   /// A branch that jumps over what cannot be done in vain.
   [[nodiscard]] std::optional<Chosen> make_skip(const Step& branch, const Place& head) const {
     std::optional<Join> join;
-    if (head != kNowhere) join = skip_of(region_, branch);
+    if (head != kNowhere) join = joins_.skip_of(branch);
     if (!join) return std::nullopt;
     auto& [over, taken] = join->sides;
     const bool at_head = taken.place == head;
@@ -68,7 +68,7 @@ class ChoiceMaker {
   [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head,
                               unsigned before) const {
     constexpr unsigned kMostLinks = 8;  // branches may lead to each other for ever
-    const Step& next = region_.at(place);
+    const Step& next = joins_.region().at(place);
     const bool asks_float = next.instruction.rs2 == 0;
     if (at_head || place == head || asks_float || before == kMostLinks) return false;
     const std::optional<Chosen> then = make(std::span(&next, 1), head, before + 1);
@@ -244,14 +244,13 @@ class ChoiceMaker {
     found->from[side] = from;
   }
 
-  const Region& region_;
+  Joins& joins_;
 };
 
 }  // namespace
 
-std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
-                                const Place& head) {
-  const ChoiceMaker maker(region);
+std::optional<Chosen> choice_of(Joins& joins, std::span<const Step> steps, const Place& head) {
+  const ChoiceMaker maker(joins);
   std::optional<Chosen> made = maker.make(steps, head);
   return made ? std::move(made) : maker.make_skip(steps.back(), head);
 }

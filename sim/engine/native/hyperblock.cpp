@@ -9,12 +9,14 @@ constexpr std::size_t kMostSteps = 96;  ///< of a turn
 
 class HyperblockFinder {
  public:
-  HyperblockFinder(const Region& region, bool timed) : region_(region), timed_(timed) {}
+  HyperblockFinder(const Region& region, bool timed, std::size_t most_steps)
+      : region_(region), joins_(region), timed_(timed), most_steps_(most_steps) {}
 
   Loops find() {
     made_.of.resize(region_.nodes.size());
+    made_.kept.resize(region_.nodes.size());
     for (std::size_t i = 0; i < region_.nodes.size(); ++i) made_.of[i] = loop_at(i);
-    if (!timed_) find_stretches();
+    find_others();
     return std::move(made_);
   }
 
@@ -52,22 +54,32 @@ class HyperblockFinder {
     return block;
   }
 
-  /// Of the nodes that are come to although choices are made: those where only their sides begin
-  /// are left as they stand.
-  void find_stretches() {
+  /// Of the nodes that are come to although choices are made: stretches, and which are kept. What
+  /// is in a stretch stands in nodes once more.
+  void find_others() {
     std::vector<std::size_t> reached{0};
-    std::vector<bool> known(region_.nodes.size());
-    known[0] = true;
-    for (std::size_t i = 0; i < reached.size(); ++i) {
-      const std::size_t number = reached[i];
-      if (!made_.of[number]) made_.of[number] = stretch_at(number);
+    made_.kept[0] = true;
+    std::size_t steps = 0;
+    const auto reach = [&](std::size_t next) {
+      if (!made_.kept[next]) reached.push_back(next);
+      made_.kept[next] = true;
+    };
+    std::size_t done = 0;
+    for (; done < reached.size() && steps < 2 * most_steps_; ++done) {
+      const std::size_t number = reached[done];
+      if (!made_.of[number] && !timed_) made_.of[number] = stretch_at(number);
       const std::optional<Hyperblock>& block = made_.of[number];
-      for (const Step& step : block ? block->steps : region_.nodes[number].steps)
-        each_successor(region_.nodes[step.node], step, [&](std::size_t next) {
-          if (!known[next]) reached.push_back(next);
-          known[next] = true;
-        });
+      const std::vector<Step>& own = region_.nodes[number].steps;
+      steps += own.size() + (block ? block->steps.size() : 0);
+      if (block)
+        for (const Step& step : block->steps) {
+          if (block->loop) reach(step.node);
+          each_successor(region_.nodes[step.node], step, reach);
+        }
+      if (!block || block->loop)
+        for (const Step& step : own) each_successor(region_.nodes[number], step, reach);
     }
+    for (; done < reached.size(); ++done) made_.kept[reached[done]] = false;
   }
 
   /// The steps from the node's first one on to where they go elsewhere, if choices are among them.
@@ -75,12 +87,16 @@ class HyperblockFinder {
     constexpr std::size_t kLongest = 400;
     const std::size_t choices = made_.choices.size();
     Hyperblock block{.steps{}, .most_slots = 0, .inner = true, .loop = false};
+    std::vector<bool> passed(region_.nodes.size());
     Place place{head, 0};
     bool more = true;
     while (more && block.steps.size() < kLongest) {
+      passed[place.node] = true;
       const Step& step = block.steps.emplace_back(region_.at(place));
-      more = step.kind == Kind::straight || step.kind == Kind::branch;
-      if (more) place = *follow(block.steps, place, kNowhere);
+      const std::optional<Place> to = region_.jump_of(step);
+      more = to ? !passed[to->node] && !made_.of[to->node]
+                : step.kind == Kind::straight || step.kind == Kind::branch;
+      if (more) place = after(block.steps, place, passed);
     }
     if (more || made_.choices.size() == choices) {
       made_.choices.resize(choices);
@@ -88,6 +104,17 @@ class HyperblockFinder {
     }
     measure(block);
     return block;
+  }
+
+  /// Where a stretch goes on after its last step. It ends with a jump, not a choice, before it goes
+  /// round a loop.
+  Place after(std::vector<Step>& steps, const Place& place, const std::vector<bool>& passed) {
+    const Place next = *follow(steps, place, kNowhere);
+    const bool round = next.step == 0 && passed[next.node];
+    if (!round || steps.back().kind != Kind::choose) return next;
+    steps.back() = region_.at(place);
+    made_.choices.pop_back();
+    return {place.node, place.step + 1};
   }
 
   [[nodiscard]] bool leads_to(const Step& step, std::size_t node) const {
@@ -104,7 +131,7 @@ class HyperblockFinder {
       return leads_to(step, head.node) ? std::optional(head) : std::nullopt;
     if (step.kind == Kind::branch) {
       std::optional<Chosen> chosen;
-      if (!timed_) chosen = choice_of(region_, steps, head);
+      if (!timed_) chosen = choice_of(joins_, steps, head);
       if (!chosen) return next;
       step.kind = Kind::choose;
       step.choice = made_.choices.size();
@@ -198,14 +225,16 @@ class HyperblockFinder {
   }
 
   const Region& region_;
+  Joins joins_;
   bool timed_;
+  std::size_t most_steps_;
   Loops made_;
 };
 
 }  // namespace
 
-Loops find_loops(const Region& region, bool timed) {
-  return HyperblockFinder(region, timed).find();
+Loops find_loops(const Region& region, bool timed, std::size_t most_steps) {
+  return HyperblockFinder(region, timed, most_steps).find();
 }
 
 }  // namespace tessera::engine::native

@@ -62,8 +62,7 @@ constexpr Place kNowhere{SIZE_MAX, 0};  ///< the head of what is no loop
 /// The choice that the last of `steps`, a branch, becomes; nothing if its sides do too much or do
 /// not join. Sides that join at `head`, the first step of a loop, go on there; outside loops they
 /// do little, as branches that are taken now and then cost less there.
-std::optional<Chosen> choice_of(const Region& region, std::span<const Step> steps,
-                                const Place& head);
+std::optional<Chosen> choice_of(Joins& joins, std::span<const Step> steps, const Place& head);
 
 struct Hyperblock {
   /// The last one ends the turn; Kind::pass and Kind::choose may be among the others.
@@ -76,9 +75,12 @@ struct Hyperblock {
 struct Loops {
   std::vector<std::optional<Hyperblock>> of;  ///< of each node: the one that it is the head of
   std::vector<Choice> choices;                ///< Step::choice
+  /// Nodes that are come to although choices are made. Others hold what sides of choices are.
+  std::vector<bool> kept;
 };
 
 /// Where pipelines have states (`timed`) sides leave different ones behind: there are no choices.
-Loops find_loops(const Region& region, bool timed);
+/// Keeps nodes of about `most_steps` instructions.
+Loops find_loops(const Region& region, bool timed, std::size_t most_steps);
 
 }  // namespace tessera::engine::native

@@ -304,12 +304,14 @@ bool Spent::is(const Spent& other) const {
   return slots == other.slots && work == other.work;
 }
 
-std::optional<Join> join_of(const Region& region, const Step& branch) {
-  return JoinFinder(region).find(branch);
+const std::optional<Join>& Joins::of(const Step& branch) {
+  const auto [known, is_new] = known_.try_emplace(branch.op);
+  if (is_new) known->second = JoinFinder(region_).find(branch);
+  return known->second;
 }
 
-std::optional<Join> skip_of(const Region& region, const Step& branch) {
-  return JoinFinder(region).find_skip(branch);
+std::optional<Join> Joins::skip_of(const Step& branch) const {
+  return JoinFinder(region_).find_skip(branch);
 }
 
 }  // namespace tessera::engine::native

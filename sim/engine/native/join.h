@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -39,11 +40,21 @@ struct Join {
   std::optional<Spent> both;
 };
 
-/// Nothing if the sides do much before they join, do what is not convertible, or do not join, or if
-/// what they cost does not differ by a constant.
-std::optional<Join> join_of(const Region& region, const Step& branch);
+/// Joins of a region's branches.
+class Joins {
+ public:
+  explicit Joins(const Region& region) : region_(region) {}
 
-/// Of a branch that jumps over a few steps, which may load and store.
-std::optional<Join> skip_of(const Region& region, const Step& branch);
+  /// Nothing if the sides do much before they join, do what is not convertible, or do not join, or
+  /// if what they cost does not differ by a constant.
+  const std::optional<Join>& of(const Step& branch);
+  /// Of a branch that jumps over a few steps, which may load and store.
+  [[nodiscard]] std::optional<Join> skip_of(const Step& branch) const;
+  [[nodiscard]] const Region& region() const { return region_; }
+
+ private:
+  const Region& region_;
+  std::map<const Op*, std::optional<Join>> known_;  ///< by branch
+};
 
 }  // namespace tessera::engine::native

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "sim/engine/instruction_kind.h"
 
@@ -11,6 +12,7 @@ namespace {
 using isa::Mnemonic;
 
 constexpr std::size_t kMostNodes = 96;
+constexpr std::size_t kMostTimes = 6;  ///< that a step stands in a region, on average
 
 class Finder {
  public:
@@ -30,7 +32,8 @@ class Finder {
   int node_at(const Op* first, const Signature* signature) {
     const auto known = numbers_.find({first, signature});
     if (known != numbers_.end()) return known->second;
-    if (region_.nodes.size() >= kMostNodes || region_.steps >= most_steps_) return kOutside;
+    const bool full = different_ >= most_steps_ || region_.steps >= kMostTimes * most_steps_;
+    if (full || region_.nodes.size() >= kMostNodes) return kOutside;
     const auto number = static_cast<int>(region_.nodes.size());
     numbers_.emplace(std::pair(first, signature), number);
     region_.nodes.push_back({.first = first, .signature = signature});
@@ -48,6 +51,8 @@ class Finder {
       step.way = region_.nodes[number].ways.size();
       region_.nodes[number].steps.push_back(step);
       ++region_.steps;
+      // Where pipelines have states every node is kept.
+      if (region_.nodes[number].signature != nullptr || pcs_.insert(site.pc).second) ++different_;
       more = step.kind == Kind::straight || step.kind == Kind::branch;
       add_ways(number, step);
     }
@@ -168,12 +173,29 @@ class Finder {
   std::size_t most_steps_;
   const Surroundings& code_;
   Region region_;
+  std::unordered_set<std::uint32_t> pcs_;  ///< of steps
+  std::size_t different_ = 0;              ///< steps, of those with the same pc one
   std::map<std::pair<const Op*, const Signature*>, int> numbers_;
   std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with a return
   std::vector<std::uint32_t> calls_;                             ///< pcs behind calls
 };
 
 }  // namespace
+
+void Region::keep(const std::vector<bool>& kept) {
+  const auto outside = [&](int node) {
+    return node != kOutside && !kept[static_cast<std::size_t>(node)];
+  };
+  steps = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Node& node = nodes[i];
+    node.kept = kept[i];
+    if (node.kept) steps += node.steps.size();
+    for (Way& way : node.ways)
+      if (outside(way.node)) way.node = kOutside;
+    std::erase_if(node.targets, [&](const auto& target) { return outside(target.second); });
+  }
+}
 
 Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
                    const Surroundings& code) {

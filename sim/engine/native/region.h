@@ -69,6 +69,7 @@ struct Node {
   /// Where its last step, a jump_register, may go: pc and node. Only there, if `calls`.
   std::vector<std::pair<std::uint32_t, int>> targets;
   bool calls = false;
+  bool kept = true;  ///< false: it holds steps of others alone, and is not entered
 };
 
 /// A step, by number.
@@ -93,8 +94,11 @@ void each_successor(const Node& node, const Step& step, Visit visit) {
 
 struct Region {
   std::vector<Node> nodes;  ///< the first is where it was found to be hot
-  std::size_t steps = 0;    ///< of all nodes
+  std::size_t steps = 0;    ///< of all nodes that are kept
   bool loops = false;       ///< there is an rpt
+
+  /// Ways to other nodes lead outside.
+  void keep(const std::vector<bool>& kept);
 
   [[nodiscard]] const Step& at(const Place& place) const {
     return nodes[place.node].steps[place.step];
@@ -128,8 +132,8 @@ struct Surroundings {
 
 constexpr std::size_t kMostTargets = 6;  ///< of a jump_register
 
-/// The nodes reached from `hot` over edges that have been taken before, at most about
-/// `most_steps` instructions.
+/// The nodes reached from `hot` over edges that have been taken before, of at most about
+/// `most_steps` different instructions.
 Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
                    const Surroundings& code);
 

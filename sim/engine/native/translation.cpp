@@ -28,7 +28,7 @@ struct Translation::Runtime {
 Translation::Translation() = default;
 Translation::~Translation() = default;
 
-std::vector<Entry*> Translation::translate(const Region& region, const Setting& setting) {
+std::vector<Entry*> Translation::translate(Region& region, const Setting& setting) {
   static_assert(offsetof(Entry, original) == kOriginalAt);
   if (!runtime_) runtime_ = std::make_unique<Runtime>();
   asmjit::CodeHolder code;
@@ -39,6 +39,10 @@ std::vector<Entry*> Translation::translate(const Region& region, const Setting& 
   if (runtime_->jit.add(&base, &code) != asmjit::kErrorOk) return {};
   std::vector<Entry*> made;
   for (std::size_t i = 0; i < region.nodes.size(); ++i) {
+    if (!region.nodes[i].kept) {
+      made.push_back(nullptr);
+      continue;
+    }
     const auto handler = reinterpret_cast<Handler>(base + code.labelOffset(labels[i]));
     entries_.push_back({{.handler = handler}, region.nodes[i].first});
     made.push_back(&entries_.back());
@@ -51,7 +55,7 @@ std::vector<Entry*> Translation::translate(const Region& region, const Setting& 
 struct Translation::Runtime {};
 Translation::Translation() = default;
 Translation::~Translation() = default;
-std::vector<Entry*> Translation::translate(const Region&, const Setting&) { return {}; }
+std::vector<Entry*> Translation::translate(Region&, const Setting&) { return {}; }
 
 #endif
 

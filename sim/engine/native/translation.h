@@ -28,6 +28,7 @@ struct Setting {
   std::uint32_t code_end = 0;
   bool counts = false;  ///< activities
   bool timed = false;
+  std::size_t most_steps = 0;  ///< to translate, about
   const HandlerSet* handlers = nullptr;
 };
 
@@ -39,8 +40,9 @@ class Translation {
   Translation(const Translation&) = delete;
   Translation& operator=(const Translation&) = delete;
 
-  /// An entry for each node, in order; nothing if the host refuses.
-  std::vector<Entry*> translate(const Region& region, const Setting& setting);
+  /// An entry for each node, in order, null for those that are not kept; nothing if the host
+  /// refuses.
+  std::vector<Entry*> translate(Region& region, const Setting& setting);
 
  private:
   struct Runtime;

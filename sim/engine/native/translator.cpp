@@ -80,10 +80,11 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
                           const Patch& patch) {
   Surroundings around = code;
   around.went = [this](const Edge& edge) -> const std::vector<const Op*>& { return went(edge); };
-  const Region region = find_region(op, meeting.signature, std::min(credit_, kMost), around);
-  credit_ -= std::min(credit_, region.steps);
-  const Setting setting{meeting.size, meeting.code_end, counts_, timed_, handlers_};
+  const std::size_t most = std::min(credit_, kMost);
+  Region region = find_region(op, meeting.signature, most, around);
+  const Setting setting{meeting.size, meeting.code_end, counts_, timed_, most, handlers_};
   const std::vector<Entry*> entries = translation_.translate(region, setting);
+  credit_ -= std::min(credit_, region.steps);
   Made made{.steps = region.steps};
   for (const Node& node : region.nodes) {
     const bool jumps = node.steps.back().kind == Kind::jump_register;
@@ -91,12 +92,13 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
       made.jumps.push_back(node.ways.back().edge);
     for (const Way& way : node.ways)
       if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
-          way.edge->taken() == nullptr)
+          way.edge->taken() == nullptr && code.entry(way.edge->pc) == nullptr)
         made.untaken.push_back(way.edge);
   }
   regions_.push_back(std::move(made));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Node& node = region.nodes[i];
+    if (!node.kept) continue;
     Known& known = known_[node.first];
     // Others keep the entry that they have, but for another state of the pipeline.
     if (i > 0 && known.entry != nullptr && !outgrown(known) &&

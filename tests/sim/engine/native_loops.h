@@ -151,7 +151,8 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
 /// A loop of 3,000 passes over branches that ask what comparisons found, perhaps inverted, perhaps
 /// behind a change of what was compared; they jump over arithmetic, every third
 /// seed's over accesses too, one of which may be outside of the memory in the last pass. Every
-/// fifth seed's turn is longer than a hyperblock's.
+/// fifth seed's turn is longer than a hyperblock's. Every seventh seed's branches may lead behind
+/// the loop, where registers are written that the loop does not know, and back.
 inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   constexpr int kFirst = 7;
   constexpr int kData = 1024;
@@ -186,6 +187,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
         return change();
     }
   };
+  std::vector<std::size_t> far;  // branches that lead behind the loop
   const bool accesses = seed % 3 == 0;
   for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
   code.push_back(r_type(add, kFirst, kFirst, 5));
@@ -204,6 +206,10 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
     const int skipped = 1 + below(3);
     code.push_back(
         branch_to(below(2) == 0 ? beq : bne, below(4) == 0 ? found : asked, 0, 4 + 4 * skipped));
+    if (seed % 7 == 0 && below(2) == 0) {
+      far.push_back(code.size() - 1);
+      continue;
+    }
     for (int each = 0; each < skipped; ++each) accesses ? access() : change();
     accesses ? access() : change();
   }
@@ -216,6 +222,12 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
     code.push_back(Instruction{.mnemonic = jal, .imm = back - 4});
   }
   code.push_back(end());
+  for (const std::size_t branch : far) {
+    code[branch].imm = 4 * static_cast<int>(code.size() - branch);
+    code.push_back(i_type(addi, 13 + below(4), any(), below(100)));
+    code.push_back(
+        Instruction{.mnemonic = jal, .imm = -4 * static_cast<int>(code.size() - branch - 1)});
+  }
   TileConfig tile = Assembled::with_unit();
   if (seed % 4 >= 2) {  // what a comparison finds is there later than what it compares
     tile.issue = IssueKind::single;

@@ -79,13 +79,20 @@ bool Emitter::emit_link(const Choice& choice, CondCode taken) {
   return owes;
 }
 
+/// The last to ask the host's flags.
 void Emitter::count(const asmjit::x86::Reg& tally, CondCode taken) {
   if (tally.isVec()) {
     a_.vpsubd(tally.as<Xmm>(), tally.as<Xmm>(), kMask);
     return;
   }
-  a_.lea(x86::eax, x86::ptr(tally.as<Gp>().r64(), 1));
-  a_.cmov(taken, tally.as<Gp>(), x86::eax);
+  if (taken == CondCode::kB) {
+    a_.adc(tally.as<Gp>(), imm(0));
+  } else if (taken == CondCode::kAE) {
+    a_.sbb(tally.as<Gp>(), imm(-1));
+  } else {
+    a_.lea(x86::eax, x86::ptr(tally.as<Gp>().r64(), 1));
+    a_.cmov(taken, tally.as<Gp>(), x86::eax);
+  }
 }
 
 /// The condition that is met where the branch is taken.

@@ -12,13 +12,14 @@ namespace tessera::engine::native {
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 
-Emitter::Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& setting)
+Emitter::Emitter(asmjit::CodeHolder& code, Region& region, const Setting& setting)
     : a_(&code),
       region_(region),
-      loops_(find_loops(region, setting.timed)),
+      loops_(find_loops(region, setting.timed, setting.most_steps)),
       setting_(setting),
       allocation_(
           analyse(region, loops_, kHosts, setting.counts ? kHostsF - kDoneVectors : kHostsF)) {
+  region.keep(loops_.kept);
   for (Label* each : {&common_entry_, &common_exit_, &fallback_}) *each = a_.newLabel();
   for (std::size_t i = 0; i < region.nodes.size(); ++i) {
     entries_.push_back(a_.newLabel());
@@ -27,7 +28,8 @@ Emitter::Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& 
 }
 
 std::vector<Emitter::Label> Emitter::emit() {
-  for (std::size_t i = 0; i < region_.nodes.size(); ++i) emit_node(i);
+  for (std::size_t i = 0; i < region_.nodes.size(); ++i)
+    if (region_.nodes[i].kept) emit_node(i);
   for (const Leaving& each : leavings_) {
     a_.bind(each.label);
     settle(each.debt);
@@ -41,7 +43,8 @@ std::vector<Emitter::Label> Emitter::emit() {
     each.code();
   }
   emit_common_exit();
-  for (std::size_t i = 0; i < region_.nodes.size(); ++i) emit_entry(i);
+  for (std::size_t i = 0; i < region_.nodes.size(); ++i)
+    if (region_.nodes[i].kept) emit_entry(i);
   emit_common_entry();
   emit_constants();
   return entries_;

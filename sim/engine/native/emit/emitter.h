@@ -30,9 +30,10 @@ namespace tessera::engine::native {
 
 class Emitter {
  public:
-  Emitter(asmjit::CodeHolder& code, const Region& region, const Setting& setting);
+  /// Nodes that are not kept become ways out of the region.
+  Emitter(asmjit::CodeHolder& code, Region& region, const Setting& setting);
 
-  /// A label where each node is entered, as a handler.
+  /// A label where each node that is kept is entered, as a handler.
   std::vector<asmjit::Label> emit();
 
  private:
