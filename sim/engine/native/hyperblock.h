@@ -14,7 +14,7 @@
 namespace tessera::engine::native {
 
 /// Registers beside the architecture's, for the results of sides.
-constexpr unsigned kShadows = 6;   ///< of x registers
+constexpr unsigned kShadows = 12;  ///< of x registers
 constexpr unsigned kShadowsF = 3;  ///< of f registers, which have host registers of their own
 constexpr std::uint8_t kFirstShadow = 33;  ///< number of the first one; also among f registers
 /// Holds 1 where a choice that the next one depends on was taken.

@@ -11,7 +11,7 @@ namespace {
 using enum isa::Mnemonic;
 using isa::Mnemonic;
 
-constexpr std::size_t kLongestSide = 6;
+constexpr std::size_t kLongestSide = 12;
 constexpr std::size_t kLongestSkip = 12;
 
 /// True of straight steps that may be done in vain. Operands of floating point have to be masked

@@ -6,6 +6,7 @@ namespace tessera::engine::native {
 namespace {
 
 constexpr std::size_t kPaid = 100;            ///< instructions a meeting pays for
+constexpr std::size_t kPaidAgain = 5;         ///< of regions that are outgrown
 constexpr std::size_t kMost = 1500;           ///< of a region
 constexpr std::uint32_t kMeetings = 2;        ///< of an Op before it is worth translating
 constexpr std::size_t kMostVersions = 8;      ///< of an entry
@@ -30,14 +31,17 @@ bool Translator::fits(const Known& known, const Meeting& meeting) const {
 
 Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patch& patch) {
   credit_ += kPaid;
+  growth_ += kPaidAgain;
   const Op* const op = original(meeting.op);
   const auto known = known_.find(op);
   if (known != known_.end()) {
     if (fits(known->second, meeting)) {
-      const bool enough = credit_ >= std::min(kMost, 2 * regions_[known->second.region].steps);
+      const std::size_t steps = regions_[known->second.region].steps;
+      const bool enough = credit_ >= std::min(kMost, 2 * steps) && growth_ >= steps;
       if (!enough || known->second.again >= kMostVersions || !outgrown(known->second))
         return {known->second.entry, true};
       ++known->second.again;
+      growth_ -= steps;
       return translate(meeting, op, code, patch);
     }
     if (known->second.signatures.size() >= kMostVersions) return {meeting.op};
@@ -92,7 +96,7 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
       made.jumps.push_back(node.ways.back().edge);
     for (const Way& way : node.ways)
       if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
-          way.edge->taken() == nullptr && code.entry(way.edge->pc) == nullptr)
+          way.edge->taken() == nullptr)
         made.untaken.push_back(way.edge);
   }
   regions_.push_back(std::move(made));

@@ -65,6 +65,7 @@ class Translator {
   bool timed_;
   Translation translation_;
   std::size_t credit_ = 0;  ///< instructions that may be translated
+  std::size_t growth_ = 0;  ///< instructions of outgrown regions that may be translated once more
   std::map<const Op*, std::uint32_t> meetings_;
   std::map<const Op*, Known> known_;  ///< by the interpreter's Op
   std::vector<Made> regions_;

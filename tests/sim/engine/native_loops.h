@@ -203,7 +203,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
     const int asked = below(2) == 0 ? found : kFirst + below(4);
     if (below(3) == 0) code.push_back(i_type(xori, asked, found, 1));
     if (below(3) == 0) change();
-    const int skipped = 1 + below(3);
+    const int skipped = 1 + below(seed % 8 == 5 ? 12 : 3);
     code.push_back(
         branch_to(below(2) == 0 ? beq : bne, below(4) == 0 ? found : asked, 0, 4 + 4 * skipped));
     if (seed % 7 == 0 && below(2) == 0) {

@@ -3,6 +3,7 @@
 #include <asmjit/x86.h>
 #include <cstddef>
 
+#include "sim/engine/native/hyperblock.h"
 #include "sim/engine/op.h"
 
 /// Where translated code finds things.
@@ -36,12 +37,13 @@ inline constexpr int kLoopsLeft = 16;
 inline constexpr int kSlots = 24;  // of crowded regions
 inline constexpr int kWork = 32;
 inline constexpr int kShadows = 40;
-inline constexpr int kFlags = 72;  // before and after a product
-inline constexpr int kOperand = 88;
-inline constexpr int kWide = 96;        // values of 64 bits whose lower words have no turn
-inline constexpr int kKept = 352;       // operands of operations on 64 bits
-inline constexpr int kEvaluated = 512;  // results that whoever leaves makes
-inline constexpr int kBytes = 888;      // keeps calls aligned: six registers and the return address
+inline constexpr int kFlags = 96;  // before and after a product
+inline constexpr int kOperand = 112;
+inline constexpr int kWide = 120;       // values of 64 bits whose lower words have no turn
+inline constexpr int kKept = 376;       // operands of operations on 64 bits
+inline constexpr int kEvaluated = 536;  // results that whoever leaves makes
+inline constexpr int kBytes = 920;      // keeps calls aligned: six registers and the return address
+static_assert(kShadows + 4 * int{native::kShadows + 1} <= kFlags, "with kLink");
 }  // namespace stack
 
 /// Registers that callers expect back.
