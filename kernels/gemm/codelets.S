@@ -69,8 +69,7 @@ every_shape block_product
 
 .macro add_arrays name, sum
 codelet \name
-  csrr t0, 0xcc0
-  sh3add t0, t0, a0
+  worker_arguments t0, 8
   lw a1, 32(t0)
   lw a2, 36(t0)
   lw t3, 0(a0)
@@ -127,9 +126,7 @@ add_arrays gemm_add_f32, add.2s
 // worker 16 bytes: offsets of its rows in source and destination, rows - 1, padding.
 .macro regroup name, words, to_blocks
 codelet \name
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add t0, t0, a0
+  worker_arguments t0, 16
   lw t1, 40(t0)
   lw a1, 0(a0)
   lw a2, 4(a0)
@@ -179,8 +176,7 @@ end_codelet \name
 // f32 partials to f16. Arguments: partials, result, six words of padding, then for each worker 8
 // bytes as above (offset and pairs in the partials).
 codelet gemm_pack
-  csrr t0, 0xcc0
-  sh3add t0, t0, a0
+  worker_arguments t0, 8
   lw a1, 32(t0)
   lw a2, 36(t0)
   lw t3, 0(a0)

@@ -272,9 +272,7 @@ codelet sum_\type
   lw       x1, 0(x10)
   lw       x3, 4(x10)
   lw       x4, 8(x10)
-  csrr     x6, 0xcc0
-  slli     x6, x6, 4
-  add      x6, x6, x10
+  worker_arguments x6, 16
   lw       x11, 12(x6)
   lw       x12, 16(x6)
   lw       x5, 20(x6)

@@ -21,6 +21,21 @@ constexpr std::string_view kAssemblyProlog =
 .macro end_codelet name
   .size \name, . - \name
 .endm
+/* \to: the arguments at a0, so many bytes further for each worker before this one. */
+.macro worker_arguments to, bytes
+  csrr \to, 0xcc0
+.if (\bytes) == 8
+  sh3add \to, \to, a0
+.elseif (\bytes) == 16
+  slli \to, \to, 4
+  add \to, \to, a0
+.elseif (\bytes) == 24
+  sh1add \to, \to, \to
+  sh3add \to, \to, a0
+.else
+  .error "arguments of 8, 16 or 24 bytes a worker"
+.endif
+.endm
 
 /* Register numbers as symbols: Xtile words are data to this assembler. */
 .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31

@@ -1,5 +1,6 @@
 #include "xtile.h"
 #include "kernels/gemm/positions.inc"
+#include "kernels/gemm/worker_run.inc"
 #include "kernels/sparse/code/block_run.inc"
 #include "kernels/sparse/code/walk.inc"
 
@@ -74,23 +75,6 @@
   .endr
 .endm
 
-// What each worker keeps from run to run: `bytes` bytes of arguments a worker, from 32 on.
-.macro keep_part bytes, results, fourth
-  csrr t0, 0xcc0
-  .if \bytes == 24
-    sh1add t0, t0, t0
-    sh3add t0, t0, a0
-  .else
-    slli t0, t0, 4
-    add t0, t0, a0
-  .endif
-  lw s0, 32(t0)
-  lw \results, 36(t0)
-  fmv.h.x f31, x0
-  lw s2, 40(t0)
-  splat.h f31, f31
-  lw \fourth, 44(t0)
-.endm
 .macro keep_groups
   .if output_runs > 3
     sh1add s6, s4, s4

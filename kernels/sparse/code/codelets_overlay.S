@@ -9,9 +9,7 @@
 
 .macro overlay name, load, axpy, bytes, accumulate, words=2
 codelet \name
-  csrr    t0, 0xcc0
-  slli    t0, t0, 4
-  add     t0, t0, a0
+  worker_arguments t0, 16
   lw      a3, 40(t0)          // columns
   beqz    a3, 9f
   lw      a1, 32(t0)          // list

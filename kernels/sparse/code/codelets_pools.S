@@ -163,9 +163,7 @@ pool_gradient pool_gradient_f32, fma.2s
 // padding}.
 .macro block_gradient name, multiply
 codelet \name
-  csrr t0, 0xcc0
-  sh1add t0, t0, t0
-  sh3add t0, t0, a0           // a0 + 24 * worker
+  worker_arguments t0, 24
   lw s3, 32(t0)
   lw a2, 24(t0)
   beqz s3, 19f
@@ -190,8 +188,7 @@ block_gradient block_gradient_f32, fma.2s
 // --- small things ----------------------------------------------------------------------------------
 // Zeros. Arguments: the bytes; one word of padding; then for each worker 8 bytes: offset, 64-bit words.
 codelet pool_zero
-  csrr t0, 0xcc0
-  sh3add t0, t0, a0
+  worker_arguments t0, 8
   lw a1, 8(t0)
   lw a2, 12(t0)
   lw a3, 0(a0)

@@ -94,9 +94,7 @@
 
 .macro reduce name, add, pack, runs=1, words=4
 codelet \name
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add t0, t0, a0
+  worker_arguments t0, 16
   lw a3, 12(t0)               // segments
   lw a1, 8(t0)                // list
   beqz a3, 5f

@@ -6,9 +6,7 @@
 #include "kernels/sparse/code/gather.inc"
 
 .macro worker_part
-  csrr    t0, 0xcc0
-  sh1add  t1, t0, t0
-  sh3add  t1, t1, a0          // a0 + 24 * worker
+  worker_arguments t1, 24
   lw      a3, 24(t1)          // rows
   lw      a1, 16(t1)          // list
   beqz    a3, 5f

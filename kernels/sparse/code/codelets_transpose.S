@@ -6,8 +6,7 @@
 
 .macro transpose name, lanes
 codelet \name
-  csrr t0, 0xcc0
-  sh3add t0, t0, a0
+  worker_arguments t0, 8
   lw a3, 12(t0)               // runs
   lw a1, 8(t0)
   beqz a3, 5f

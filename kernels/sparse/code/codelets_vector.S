@@ -64,9 +64,7 @@
 .macro block_rows block, types, way, op, load, bytes, words, runs
 codelet blocks_\block\()_vector_\types
   set_block \block, \bytes, \words, \runs
-  csrr t0, 0xcc0
-  sh1add t0, t0, t0
-  sh3add a1, t0, a0
+  worker_arguments a1, 24
   addi a1, a1, 16
   keep_columns \way
   blez s2, 89f
@@ -95,9 +93,7 @@ codelet pool_blocks_\block\()_vector_\types
   share_out
   .balign 8
 13:
-  csrr t0, 0xcc0
-  slli t0, t0, 4
-  add a1, t0, a0
+  worker_arguments a1, 16
   addi a1, a1, 32
   keep_columns \way
   lw a7, 12(a1)
