@@ -62,21 +62,31 @@ std::string numbers(const Json& of) {
   return numpy_filled(shape, value == "nan" ? std::nanf("") : value.get<float>());
 }
 
-/// A list is an array, or one whose points begin alike: {"shared": {...}, "points": [...]}.
-std::vector<Point> points_of(const std::string& kernel, const Json& list) {
+void add_keys(Point& point, const Json& keys) {
+  for (const auto& [key, value] : keys.items()) add_key(point, key, value);
+}
+
+/// Points that begin as `begin`. A list is an array, or one whose points begin alike: {"shared":
+/// {...}, "points": [...]}; such may stand in a list too.
+void add_points(const Json& list, Point begin, std::vector<Point>& made) {
   if (list.is_object() && !list.contains("points"))
     throw UserError(
         "points.json of {}: found a list that is an object without points, allowed an "
         "array, or {{\"shared\": {{...}}, \"points\": [...]}}",
-        kernel);
-  const Json shared = list.is_object() ? list.value("shared", Json::object()) : Json::object();
-  std::vector<Point> made;
+        begin.kernel);
+  if (list.is_object()) add_keys(begin, list.value("shared", Json::object()));
   for (const Json& keys : list.is_object() ? list.at("points") : list) {
-    Point point{kernel, kernel, {}, Json::object()};
-    for (const Json& part : {shared, keys})
-      for (const auto& [key, value] : part.items()) add_key(point, key, value);
-    made.push_back(std::move(point));
+    if (keys.contains("shared")) {
+      add_points(keys, begin, made);
+      continue;
+    }
+    add_keys(made.emplace_back(begin), keys);
   }
+}
+
+std::vector<Point> points_of(const std::string& kernel, const Json& list) {
+  std::vector<Point> made;
+  add_points(list, {kernel, kernel, {}, Json::object()}, made);
   return made;
 }
 
