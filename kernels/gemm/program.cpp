@@ -355,7 +355,7 @@ void describe_program(Description& description, const Geometry& geometry,
   describe_product(description, geometry, machine, code, matrices);
   if (a != nullptr)
     description.tensor(
-        tensor_of({"C", program::Role::result, geometry.block().input, a->rows(), b->columns()},
+        tensor_of({"C", program::Role::result, geometry.block().input, {a->rows(), b->columns()}},
                   matrices.c.stored, matrices.c.array));
 }
 

@@ -129,18 +129,18 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
   }
 }
 
-plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array) {
-  const std::uint32_t size = data::element_bytes(matrix.type);
-  return {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
-          array,
-          [matrix, stored, size](std::uint32_t tile, program::Runs& runs) {
-            stored.for_rows(tile, [&](std::uint64_t row, Interval held, std::uint32_t at) {
-              const std::uint64_t column = held.begin / size;
-              const std::uint64_t end = std::min(held.end / size, matrix.columns);
-              if (row < matrix.rows && column < end)
-                runs.add({at / size, row * matrix.columns + column, end - column, 1});
-            });
-          },
+plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored,
+                           program::BufferId array) {
+  const auto runs_of = [stored, size = data::element_bytes(matrix.type), rows = matrix.shape[0],
+                        columns = matrix.shape[1]](std::uint32_t tile, program::Runs& runs) {
+    stored.for_rows(tile, [&](std::uint64_t row, Interval held, std::uint32_t at) {
+      const std::uint64_t column = held.begin / size;
+      const std::uint64_t end = std::min(held.end / size, columns);
+      if (row < rows && column < end)
+        runs.add({at / size, row * columns + column, end - column, 1});
+    });
+  };
+  return {std::move(matrix), array, runs_of,
           [stored](std::uint32_t tile) -> std::uint64_t { return stored.bytes_on(tile); }};
 }
 

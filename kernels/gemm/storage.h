@@ -129,15 +129,8 @@ class RowMajor : public kernels::EvenStorage {
   std::uint64_t pitch_;
 };
 
-/// A matrix by rows: it may lie in longer rows and more of them, with padding.
-struct ByRows {
-  std::string name;
-  program::Role role;
-  Type type;
-  std::uint64_t rows, columns;
-};
-/// In an array of a description.
-plan::TensorOver tensor_of(const ByRows& matrix, const RowMajor& stored, program::BufferId array);
+/// A matrix in an array of a description: it may lie in longer rows and more of them, with padding.
+plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored, program::BufferId array);
 
 /// C[m, n] as a plan of layout blocked leaves it, without its places.
 program::Tensor tensor_of_blocks(const Geometry& geometry);

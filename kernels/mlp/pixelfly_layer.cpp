@@ -126,7 +126,8 @@ class PixelflyLayer : public Layer {
     for (const Parameters* its : {&w_, &v_})
       training::add_tensor(d, {name, program::Role::weights, its->master_type(), {count}}, *its);
     sparse::add_pattern(
-        d, {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32},
+        d,
+        {fmt::format("mask_{}", context_.number), program::Role::weights, program::Type::u32, {}},
         plan_.mask);
     if (gamma_ && gamma_->parameter())
       training::add_tensor(d, {name + "_gamma", program::Role::weights, program::Type::f32, {1}},

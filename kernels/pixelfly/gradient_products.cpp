@@ -142,7 +142,7 @@ void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
 }  // namespace
 
 void add_layer(plan::Description& description, const Layer& layer, program::Type type) {
-  sparse::add_given(description, {"S", Role::weights, type}, layer.s);
+  sparse::add_given(description, {"S", Role::weights, type, {}}, layer.s);
   if (layer.rank() == 0) return;
   description.tensor(data::tensor_of("U", layer.u, type));
   description.tensor(data::tensor_of("V", layer.v, type));
@@ -173,7 +173,7 @@ void add_sparse_gradient(plan::Description& description, const GradientBlocks& b
            runs.add({at, first + inside, run.count, run.down ? s.block : 1});
          });
        }});
-  sparse::add_pattern(description, {"dS", Role::gradient, type}, s);
+  sparse::add_pattern(description, {"dS", Role::gradient, type, {}}, s);
 }
 
 void add_dense_gradient(plan::Description& description, const GradientBlocks& blocks,

@@ -228,8 +228,8 @@ plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,
                          std::uint64_t{round} * of.columns};
       made.push_back(wanted(statement, end));
       if (x != nullptr)
-        add_tensor(statement, {tensor, program::Role::result, shape.type, rows, x->columns()}, end,
-                   made.back());
+        add_tensor(statement, {tensor, program::Role::result, shape.type, {rows, x->columns()}},
+                   end, made.back());
     }
     return made;
   };

@@ -92,7 +92,7 @@ Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileC
     const spmm_static::DenseEnd kept{of.partition.shape, of.partition.y_storage(),
                                      of.partition.columns, "low rank"};
     const BufferId made = wanted(statement, kept);
-    add_tensor(statement, {name, program::Role::result, shape_.type, w.rows, options_.n}, kept,
+    add_tensor(statement, {name, program::Role::result, shape_.type, {w.rows, options_.n}}, kept,
                made);
     spmm_static::Product one(statement, of.partition, w, fmt::format("{} ", name));
     one.add_steps({x}, made);

@@ -124,7 +124,7 @@ class DenseStatement {
     const auto add = [&](Kept kept, BufferId array) {
       const auto role = kept == Kept::weights ? program::Role::weights : program::Role::result;
       d_.tensor(gemm::tensor_of(
-          {weights_name(layer, false, kept), role, program::Type::f32, like.rows, like.columns},
+          {weights_name(layer, false, kept), role, program::Type::f32, {like.rows, like.columns}},
           like.stored, array));
     };
     add(Kept::weights, like.array);

@@ -9,33 +9,18 @@
 /// Matrices of sparse products as tensors: which element lies where.
 namespace tessera::sparse {
 
-/// A dense matrix of which each part lies in chunks of rows.
-struct ChunkedMatrix {
-  std::string name;
-  program::Role role;
-  Type type;
-  std::uint64_t rows, columns;
-};
-/// The runs of a part; what lies behind the matrix's rows and columns is padding.
-void add_chunks(const Chunked& part, const ChunkedMatrix& matrix, program::Runs& runs);
-/// `chunks` says what a part has.
-program::Tensor tensor_of(const ChunkedMatrix& matrix, std::vector<program::TensorPart> parts,
-                          std::function<Chunked(std::size_t part)> chunks);
+/// Tensor::runs of a matrix of so many rows and columns, of which each part lies in chunks of rows:
+/// `chunks` says what it has. What lies behind the matrix is padding.
+std::function<void(std::size_t part, program::Runs& runs)> runs_of(
+    std::uint64_t rows, std::uint64_t columns, std::function<Chunked(std::size_t part)> chunks);
 
-/// Blocks of a sparse matrix whose values lie somewhere.
-struct BlockTensors {
-  std::string name;
-  program::Role role;
-  Type type;
-  std::uint32_t run = 0;
-};
 /// Declares NAME.indices, the block column of each block, and NAME.indptr, where each block row's
-/// begin: with NAME.data [blocks, side, side] what scipy.sparse.bsr_matrix takes. `matrix` outlives
-/// the description.
-void add_pattern(plan::Description& description, const BlockTensors& tensors,
+/// begin: with NAME.data [blocks, side, side] what scipy.sparse.bsr_matrix takes. `like` has the
+/// name and all but their shapes; `matrix` outlives the description.
+void add_pattern(plan::Description& description, const program::Tensor& like,
                  const BlockMatrix& matrix);
 /// Declares the same with the values of `matrix`, as the host gives them.
-void add_given(plan::Description& description, const BlockTensors& tensors,
+void add_given(plan::Description& description, const program::Tensor& like,
                const BlockMatrix& matrix);
 
 }  // namespace tessera::sparse

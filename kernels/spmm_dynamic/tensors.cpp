@@ -41,13 +41,13 @@ void SpmmDynamic::add_results(plan::Description& description,
   };
   const Role role = options_.pass == Pass::forward ? Role::result : Role::gradient;
   for (std::uint32_t run = 0; run < runs(); ++run) {
-    program::Tensor tensor = sparse::tensor_of(
-        {result_name(run), role, shape.type, patterns_[run].rows, options_.n}, {}, part);
+    const std::uint64_t height = patterns_[run].rows;
+    program::Tensor tensor{result_name(run), role, shape.type, {height, options_.n}};
     tensor.run = run;
-    description.tensor(
-        {tensor, results, tensor.runs, [part, size = shape.bytes()](plan::Tile tile) {
-           return part(tile).elements.size() * size;
-         }});
+    description.tensor({std::move(tensor), results, sparse::runs_of(height, options_.n, part),
+                        [part, size = shape.bytes()](plan::Tile tile) {
+                          return part(tile).elements.size() * size;
+                        }});
   }
 }
 
@@ -81,14 +81,12 @@ void SpmmDynamic::add_values(plan::Description& description,
 void SpmmDynamic::add_given(plan::Description& description) const {
   const Shape& shape = problem_.shape;
   for (std::uint32_t run = 0; run < runs(); ++run) {
-    if (shape.gradient)
-      sparse::add_pattern(description, {name_of("Wg", run), Role::gradient, shape.type, run},
-                          patterns_[run]);
-    else
-      sparse::add_given(description,
-                        {name_of(options_.pass == Pass::forward ? "W" : "WT", run), Role::weights,
-                         shape.type, run},
-                        patterns_[run]);
+    const char* matrix = shape.gradient ? "Wg" : options_.pass == Pass::forward ? "W" : "WT";
+    program::Tensor like{
+        name_of(matrix, run), shape.gradient ? Role::gradient : Role::weights, shape.type, {}};
+    like.run = run;
+    const auto add = shape.gradient ? sparse::add_pattern : sparse::add_given;
+    add(description, like, patterns_[run]);
   }
   description.tensor(
       data::tensor_of(options_.pass == Pass::grad_input ? "Yg" : "X", x_, shape.type));

@@ -148,11 +148,13 @@ Described describe_rounds(std::span<const Partition> partitions,
   }
   if (x == nullptr) return program;
   const Type type = first.shape.type;
-  program.description.tensor(sparse::tensor_of(
-      {"Y", program::Role::result, type, whole.rows, x->columns()}, std::move(made),
-      [chunks = std::move(chunks)](std::size_t part) { return chunks[part]; }));
+  program::Tensor y{"Y", program::Role::result, type, {whole.rows, x->columns()}};
+  y.parts = std::move(made);
+  y.runs = sparse::runs_of(whole.rows, x->columns(),
+                           [chunks = std::move(chunks)](std::size_t part) { return chunks[part]; });
+  program.description.tensor(std::move(y));
   program.description.tensor(data::tensor_of("X", *x, type));
-  sparse::add_given(program.description, {"W", program::Role::weights, type}, whole);
+  sparse::add_given(program.description, {"W", program::Role::weights, type, {}}, whole);
   return program;
 }
 

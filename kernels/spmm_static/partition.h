@@ -254,7 +254,6 @@ struct Partition {
   [[nodiscard]] EvenStorage value_storage() const {
     return {values() * shape.bytes(), std::uint64_t{8} * shape.bytes(), tiles};
   }
-  [[nodiscard]] std::uint64_t y_elements() const { return y_storage().bytes() / shape.bytes(); }
   [[nodiscard]] std::uint64_t values() const { return deal.value_begin.back(); }
   [[nodiscard]] std::uint32_t tile(const Part& part, std::size_t share) const {
     return part.first_tile + layer(part).shares[share].place;

@@ -61,15 +61,13 @@ BufferId given(const Statement& statement, const DenseEnd& end, const data::Dens
   return end.shape.relayouts() ? rows_in(statement, end, given) : given;
 }
 
-void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
-                const DenseEnd& end, BufferId wanted) {
-  const std::uint32_t depth = end.shape.relayouts() ? 1 : end.shape.block;
-  statement.description.tensor(
-      {{matrix.name, matrix.role, matrix.type, {matrix.rows, matrix.columns}},
-       wanted,
-       [matrix, end, depth](Tile tile, program::Runs& runs) {
-         sparse::add_chunks(in_operand(end, depth, tile), matrix, runs);
-       }});
+void add_tensor(const Statement& statement, program::Tensor matrix, const DenseEnd& end,
+                BufferId wanted) {
+  const auto chunks = [end, depth = end.shape.relayouts() ? 1 : end.shape.block](std::size_t tile) {
+    return in_operand(end, depth, static_cast<Tile>(tile));
+  };
+  const auto runs = sparse::runs_of(matrix.shape[0], matrix.shape[1], chunks);
+  statement.description.tensor({std::move(matrix), wanted, runs});
 }
 
 void add_rows_out(const Statement& statement, const DenseEnd& end, BufferId made, BufferId wanted) {
@@ -109,9 +107,9 @@ Described describe_program(const Partition& partition, const sparse::BlockMatrix
   program.tiles = product.representatives();
   if (x == nullptr) return program;
   const Type type = partition.shape.type;
-  add_tensor(statement, {"Y", program::Role::result, type, w.rows, x->columns()}, to, y);
+  add_tensor(statement, {"Y", program::Role::result, type, {w.rows, x->columns()}}, to, y);
   program.description.tensor(data::tensor_of("X", *x, type));
-  sparse::add_given(program.description, {"W", program::Role::weights, type}, w);
+  sparse::add_given(program.description, {"W", program::Role::weights, type, {}}, w);
   return program;
 }
 

@@ -33,8 +33,8 @@ inline BufferId wanted(const Statement& statement, const DenseEnd& end) {
   return statement.stored(end.storage, end.name, {}, true);
 }
 /// They are `matrix`, or its columns from `end.column` on.
-void add_tensor(const Statement& statement, const sparse::ChunkedMatrix& matrix,
-                const DenseEnd& end, BufferId wanted);
+void add_tensor(const Statement& statement, program::Tensor matrix, const DenseEnd& end,
+                BufferId wanted);
 /// Where a product makes them: there, or if rows are wanted in blocks from which add_rows_out()
 /// makes them.
 inline BufferId made(const Statement& statement, const DenseEnd& end, BufferId wanted) {

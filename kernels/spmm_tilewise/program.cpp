@@ -350,14 +350,14 @@ class Statement {
     const Problem& of = product_->problem;
     const DenseWeights& w = of.w;
     const program::Type type = of.block.input;
-    program::Tensor c = sparse::tensor_of(
-        {"C", program::Role::result, type, of.m, w.columns}, {}, [p = product_](std::size_t tile) {
-          const std::uint32_t bytes = p->problem.block.input_bytes;
-          return chunked(p->problem, p->problem.w.columns,
-                         {p->c.storage.begin(tile) / bytes, p->c.storage.begin(tile + 1) / bytes});
-        });
-    auto runs = std::move(c.runs);
-    description_.tensor({std::move(c), product_->c.array, std::move(runs)});
+    const auto chunks = [p = product_](std::size_t tile) {
+      const std::uint32_t bytes = p->problem.block.input_bytes;
+      return chunked(p->problem, p->problem.w.columns,
+                     {p->c.storage.begin(tile) / bytes, p->c.storage.begin(tile + 1) / bytes});
+    };
+    description_.tensor({{"C", program::Role::result, type, {of.m, w.columns}},
+                         product_->c.array,
+                         sparse::runs_of(of.m, w.columns, chunks)});
     description_.tensor(data::tensor_of("A", a, type));
     program::Tensor weights{"W", program::Role::weights, type, {w.rows, w.columns}};
     weights.given = data::elements_by(type, [&w](std::uint64_t i) { return w.value[i]; });
