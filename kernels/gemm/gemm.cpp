@@ -60,26 +60,17 @@ std::string problem_text(const Options& options) {
   return text;
 }
 
-/// A plan of f16 and f32. Schemas and lists of keys show those of types with vectors too.
-struct FloatPlan {
-  Plan plan;
-};
-void describe(config::Fields& fields, FloatPlan& tiles) {
-  describe(fields, tiles.plan);
-  VectorPlan vectors;
-  describe(fields, vectors, "split_m");
-}
-
 /// A pinned plan, of f16 and f32 if there is no `type`.
 void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr config::Field kPlan{
       "plan",
       "a pinned plan, of other keys with i8, i16 and bf16; the planner searches one if not given"};
   if (type != nullptr) return fields.optional_group(kPlan, options.vectors);
-  std::optional<FloatPlan> tiles;
-  if (options.plan) tiles = FloatPlan{*options.plan};
-  fields.optional_group(kPlan, tiles);
-  options.plan = tiles ? std::optional(tiles->plan) : std::nullopt;
+  bool pinned = options.plan.has_value();
+  Plan plan = options.plan.value_or(Plan{});
+  FloatPlan<Plan, VectorPlan> tiles{plan, "split_m"};
+  fields.optional_group(kPlan, pinned, tiles);
+  options.plan = pinned ? std::optional(plan) : std::nullopt;
 }
 
 /// What types with vectors have, and lack.

@@ -48,6 +48,20 @@ struct KeptPlan {
 };
 void describe(config::Fields& fields, KeptPlan& plan, std::string_view unused_with = {});
 
+/// A plan for f16 and f32. Schemas and lists of keys show those of types with vectors too, which
+/// are refused beside its `first` one.
+template <class Plan, class Vectors>
+struct FloatPlan {
+  Plan& plan;
+  std::string_view first;
+};
+template <class Plan, class Vectors>
+void describe(config::Fields& fields, const FloatPlan<Plan, Vectors>& tiles) {
+  describe(fields, tiles.plan);
+  Vectors vectors;
+  describe(fields, vectors, tiles.first);
+}
+
 /// The option `shift` of such products; no `type`: it is none of theirs.
 void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type);
 

@@ -72,9 +72,11 @@ class Statement {
   sparse::RowArray rows(std::string_view name, std::uint32_t block_rows,
                         const data::DenseOperand* Given::*operand) {
     const kernels::EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
+    const auto part = [storage, bytes = shape().bytes(), width = s_->width()](Tile tile) {
+      return sparse::chunks_on(storage, tile, bytes, 1, width);
+    };
     Contents fill;
-    if (operand != nullptr)
-      fill = sparse::contents_of(shape().type, s_->operand(operand), storage, s_->width());
+    if (operand != nullptr) fill = sparse::contents_of(shape().type, s_->operand(operand), part);
     return {storage, shape().bytes(),
             steps_.stored(storage, name, std::move(fill), operand == nullptr)};
   }

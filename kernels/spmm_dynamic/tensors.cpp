@@ -33,11 +33,7 @@ void SpmmDynamic::add_results(plan::Description& description,
   const kernels::EvenStorage rows = row_storage(problem_, parts->grid(), problem_.block_rows);
   const auto part = [parts, rows](std::size_t tile) -> sparse::Chunked {
     if (!parts->rows_wanted()) return parts->result_part(parts->cell(word(tile)));
-    const std::uint64_t first = rows.begin(tile) / parts->shape().bytes();
-    return {{first, first + rows.bytes_on(tile) / parts->shape().bytes()},
-            1,
-            parts->width(),
-            {0, rows.bytes()}};
+    return sparse::chunks_on(rows, tile, parts->shape().bytes(), 1, parts->width());
   };
   const Role role = options_.pass == Pass::forward ? Role::result : Role::gradient;
   for (std::uint32_t run = 0; run < runs(); ++run) {

@@ -69,7 +69,8 @@ std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, cons
 /// The largest cuts that a search considers, without pinned ones.
 Cuts most_cuts(const Problem& problem, const Planner& planner);
 
-/// Calls visit(cuts, expected) for all cuts up to those; a pinned number (not 0) is taken as it is.
+/// Calls visit(cuts, expected) for all cuts up to those; a pinned number (not 0) is taken as it is,
+/// as is all else that `pinned` says.
 template <class Visit>
 void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned,
                   const Planner& planner, const Visit& visit) {
@@ -78,8 +79,9 @@ void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinne
   for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts);
        parts += parts < kAllUpTo ? 1 : parts / 16) {
     for (std::uint32_t bands = 1; bands <= (pinned.bands != 0 ? 1 : most.bands); ++bands) {
-      const Cuts cuts{pinned.parts != 0 ? pinned.parts : parts,
-                      pinned.bands != 0 ? pinned.bands : bands};
+      Cuts cuts = pinned;
+      if (pinned.parts == 0) cuts.parts = parts;
+      if (pinned.bands == 0) cuts.bands = bands;
       if (const auto expected = expect(problem, tiles, cuts, planner)) visit(cuts, *expected);
     }
   }

@@ -50,12 +50,13 @@ class RoundStatement {
   void add_result(std::uint64_t first_row, std::vector<program::TensorPart>& parts,
                   std::vector<sparse::Chunked>& chunks) const {
     const EvenStorage storage = partition_.y_storage();
+    const Shape& shape = partition_.shape;
     for (std::uint64_t round = 0; round < partition_.cuts.rounds; ++round)
       for (Tile tile = 0; tile < storage.tiles(); ++tile) {
         parts.push_back({program::OuterPlace{y_, round * y_panels().stride() + storage.begin(tile)},
                          storage.bytes_on(tile)});
         sparse::Chunked& its = chunks.emplace_back(
-            chunks_of(storage, partition_.shape, partition_.columns, partition_.shape.block, tile));
+            sparse::chunks_on(storage, tile, shape.bytes(), shape.block, partition_.columns));
         its.rows = {first_row, first_row + w_.rows};
         its.column = round * partition_.columns;
       }
@@ -117,8 +118,8 @@ GivenX given_x(const Statement& statement, const Partition& of, const data::Dens
   if (x != nullptr)
     given.contents =
         panels.contents([&of, x](std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) {
-          sparse::Chunked part =
-              chunks_of(of.x_storage(), of.shape, of.columns, of.shape.x_depth(), 0);
+          sparse::Chunked part = sparse::chunks_on(of.x_storage(), 0, of.shape.bytes(),
+                                                   of.shape.x_depth(), of.columns);
           part.column = panel * of.columns;
           sparse::fill_chunks(of.shape.type, *x, part, at / of.shape.bytes(), into);
         });

@@ -102,17 +102,6 @@ EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t 
   return {rows * columns * shape.bytes(), grain * shape.bytes(), tiles};
 }
 
-sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::uint32_t columns,
-                          std::uint32_t depth, std::uint64_t tile) {
-  const std::uint64_t first = storage.begin(tile) / shape.bytes();
-  return {{first, first + storage.bytes_on(tile) / shape.bytes()},
-          depth,
-          columns,
-          {0, storage.bytes()},
-          0,
-          columns};
-}
-
 std::uint64_t Partition::block_bytes(const Part& part) const {
   return std::uint64_t{shape.block} * part.width() * shape.bytes();
 }

@@ -201,10 +201,6 @@ struct DenseRows {
 EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t columns,
                           std::uint32_t tiles);
 
-/// What a tile holds of these, in order [chunk of `depth` rows][column][row of the chunk].
-sparse::Chunked chunks_of(const EvenStorage& storage, const Shape& shape, std::uint32_t columns,
-                          std::uint32_t depth, std::uint64_t tile);
-
 /// Where partial rows are added up.
 enum class Sums : std::uint8_t {
   home,    ///< where their results are wanted

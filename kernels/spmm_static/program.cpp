@@ -9,7 +9,7 @@ using sparse::Direction;
 namespace {
 
 Chunked part_of(const DenseEnd& end, std::uint32_t depth, Tile tile) {
-  return chunks_of(end.storage, end.shape, end.columns, depth, tile);
+  return sparse::chunks_on(end.storage, tile, end.shape.bytes(), depth, end.columns);
 }
 
 Chunked in_operand(const DenseEnd& end, std::uint32_t depth, Tile tile) {
@@ -51,13 +51,10 @@ sparse::Holder holder_of(const DenseEnd& end, std::uint64_t row, std::uint64_t c
 }  // namespace
 
 BufferId given(const Statement& statement, const DenseEnd& end, const data::DenseOperand* operand) {
-  const auto blocks = [end](Tile tile) { return in_operand(end, end.shape.x_depth(), tile); };
-  const Type type = end.shape.type;
-  const BufferId given = statement.stored(
-      end.storage, end.name,
-      end.shape.relayouts()
-          ? sparse::contents_of(type, operand, end.storage, end.columns, end.column)
-          : sparse::contents_of(type, operand, blocks));
+  const std::uint32_t depth = end.shape.relayouts() ? 1 : end.shape.x_depth();
+  const auto part = [end, depth](Tile tile) { return in_operand(end, depth, tile); };
+  const BufferId given =
+      statement.stored(end.storage, end.name, sparse::contents_of(end.shape.type, operand, part));
   return end.shape.relayouts() ? rows_in(statement, end, given) : given;
 }
 

@@ -144,12 +144,8 @@ class Search {
     std::vector<Likely> all;
     std::uint64_t least_bytes = ~std::uint64_t{0};
     for (std::size_t round = 0; round < rounds.size(); ++round) {
-      const Cuts& way = ways[round];
-      for_all_cuts(rounds[round], cost_.machine().tiles, way, planner,
-                   [&](Cuts cuts, const Expected& one) {
-                     cuts.rounds = way.rounds;
-                     cuts.row_parts = way.row_parts;
-                     cuts.loads = way.loads;
+      for_all_cuts(rounds[round], cost_.machine().tiles, ways[round], planner,
+                   [&](const Cuts& cuts, const Expected& one) {
                      if (one.bytes <= rounds_.room())
                        all.push_back({rounds_.expected(cuts, one.cycles), all.size(), round, cuts});
                      if (one.bytes < least_bytes) closest = cuts;

@@ -36,23 +36,13 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
   return w;
 }
 
-/// Cuts of f16 and f32. Schemas and lists of keys show those of types with vectors too.
-struct FloatCuts {
-  Pinned& plan;
-};
-void describe(config::Fields& fields, const FloatCuts& tiles) {
-  describe(fields, tiles.plan);
-  gemm::KeptPlan vectors;
-  describe(fields, vectors, "algorithm");
-}
-
 /// What types with vectors have, and lack.
 void describe_vectors(config::Fields& fields, Options& options, const gemm::VectorType* type) {
   gemm::describe_shift(fields, options.shift, type);
   constexpr config::Field kPlan{
       "plan", "cuts to use instead of searching, of other keys with i8, i16 and bf16"};
   if (type == nullptr) {
-    FloatCuts tiles{options.plan};
+    gemm::FloatPlan<Pinned, gemm::KeptPlan> tiles{options.plan, "algorithm"};
     fields.group(kPlan, tiles);
     return;
   }

@@ -51,12 +51,12 @@ void describe_pruning(config::Fields& fields, Pruning& pruning) {
                  1 - pruning.sparsity);
 }
 
+sparse::WeightOptions values_of(const WeightOptions& weights) {
+  return {.matrix = weights.matrix, .dtype = weights.dtype, .seed = weights.seed};
+}
+
 DenseWeights from_file(const WeightOptions& weights) {
-  sparse::WeightOptions file;
-  file.matrix = weights.matrix;
-  file.dtype = weights.dtype;
-  file.seed = weights.seed;
-  const data::SparseMatrix given = sparse::read_matrix_file(file);
+  const data::SparseMatrix given = sparse::read_matrix_file(values_of(weights));
   DenseWeights w{given.rows, given.columns, {}, given.rounded};
   w.value.resize(std::size_t{w.rows} * w.columns);
   for (std::uint32_t row = 0; row < w.rows; ++row) {
@@ -68,9 +68,7 @@ DenseWeights from_file(const WeightOptions& weights) {
 }
 
 DenseWeights seeded(const WeightOptions& weights) {
-  sparse::WeightOptions values;
-  values.dtype = weights.dtype;
-  values.seed = weights.seed;
+  const sparse::WeightOptions values = values_of(weights);
   DenseWeights w{weights.k, weights.n, {}};
   w.value.reserve(std::size_t{w.rows} * w.columns);
   for (std::uint32_t row = 0; row < w.rows; ++row) {

@@ -218,10 +218,11 @@ class Statement {
     while (p.slots.size() < most) add_slot();
     p.a = Stored(description_, "a", panel_storage(p.problem, p.problem.padded_k(), tiles_),
                  [p = product_, a](std::uint64_t first, std::span<std::byte> into) {
-                   const Problem& of = p->problem;
-                   if (a != nullptr)
-                     sparse::fill_chunks(of.block.input, *a, chunked(of, of.padded_k(), {}),
-                                         first / of.block.input_bytes, into);
+                   if (a == nullptr) return;
+                   const gemm::BlockShape& block = p->problem.block;
+                   const auto part = sparse::chunks_on(p->a.storage, 0, block.input_bytes,
+                                                       block.columns, p->problem.padded_k());
+                   sparse::fill_chunks(block.input, *a, part, first / block.input_bytes, into);
                  });
     p.w = Stored(description_, "w", EvenStorage(p.w_begin.back(), kGrain, tiles_),
                  [p = product_](std::uint64_t first, std::span<std::byte> into) {
@@ -261,10 +262,6 @@ class Statement {
   }
 
  private:
-  static sparse::Chunked chunked(const Problem& of, std::uint64_t columns, Interval elements) {
-    return {elements, of.block.columns, columns, {0, of.m}};
-  }
-
   using Bytes = std::function<std::uint64_t(const Product&, const Job&, const Group&)>;
   using Contents = std::function<void(const Product&, const Group&, std::span<std::byte>)>;
 
@@ -351,9 +348,9 @@ class Statement {
     const DenseWeights& w = of.w;
     const program::Type type = of.block.input;
     const auto chunks = [p = product_](std::size_t tile) {
-      const std::uint32_t bytes = p->problem.block.input_bytes;
-      return chunked(p->problem, p->problem.w.columns,
-                     {p->c.storage.begin(tile) / bytes, p->c.storage.begin(tile + 1) / bytes});
+      const gemm::BlockShape& block = p->problem.block;
+      return sparse::chunks_on(p->c.storage, tile, block.input_bytes, block.columns,
+                               p->problem.w.columns);
     };
     description_.tensor({{"C", program::Role::result, type, {of.m, w.columns}},
                          product_->c.array,

@@ -67,28 +67,11 @@ void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& pa
   }
 }
 
-void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
-               std::uint64_t first, std::span<std::byte> into, std::uint64_t column) {
-  for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
-    data::store_element(type, into, i,
-                        operand.element((first + i) / width, column + (first + i) % width));
-  }
-}
-
 Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
                                 std::function<Chunked(Tile)> part) {
   return [type, operand, part = std::move(part)](Tile tile, std::span<std::byte> into) {
     const Chunked its = part(tile);
     if (operand != nullptr) fill_chunks(type, *operand, its, its.elements.begin, into);
-  };
-}
-
-Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
-                                const EvenStorage& rows, std::uint64_t width,
-                                std::uint64_t column) {
-  return [=](Tile tile, std::span<std::byte> into) {
-    const std::uint64_t first = rows.begin(tile) / data::element_bytes(type);
-    if (operand != nullptr) fill_rows(type, *operand, width, first, into, column);
   };
 }
 

@@ -28,20 +28,26 @@ struct Chunked {
   }
 };
 
-/// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on,
-/// or from `first` on in order of rows of `width` elements, the first of them in `column`.
+/// What `tile` has of a matrix of so many columns that all tiles hold evenly, in chunks of `depth`
+/// rows (1: by rows) of elements of `bytes`.
+inline Chunked chunks_on(const EvenStorage& storage, std::uint64_t tile, std::uint32_t bytes,
+                         std::uint32_t depth, std::uint64_t columns) {
+  return {{storage.begin(tile) / bytes, storage.begin(tile + 1) / bytes},
+          depth,
+          columns,
+          {0, storage.bytes()},
+          0,
+          columns};
+}
+
+/// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on.
 void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
                  std::uint64_t first, std::span<std::byte> into);
-void fill_rows(Type type, const data::DenseOperand& operand, std::uint64_t width,
-               std::uint64_t first, std::span<std::byte> into, std::uint64_t column = 0);
 
-/// Array::contents of an array that holds `part` of an operand on each tile, or its rows, the first
-/// element of each in `column`; without an operand anything.
+/// Array::contents of an array that holds `part` of an operand on each tile; without an operand
+/// anything.
 Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
                                 std::function<Chunked(Tile)> part);
-Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
-                                const EvenStorage& rows, std::uint64_t width,
-                                std::uint64_t column = 0);
 
 /// A rectangle of a piece that one tile holds: `depth` rows from `row`, columns [begin, end).
 struct Panel {
