@@ -138,6 +138,14 @@ class ArrayStreams {
       memories_.push_back(
           program_.add_buffer(arrays::buffer_of(array.memory(column), bytes, "staged")));
   }
+  /// A tile's rows, `pitch` bytes apart, patch by patch: of each first the first unit of all its
+  /// rows.
+  [[nodiscard]] Walk patches(Place first, std::uint32_t unit, std::uint32_t units,
+                             std::uint32_t pitch) const {
+    const std::uint32_t rows = grid_.patch.rows;
+    return {
+        first, unit, {{1, 0}, {tile_.rows / rows, rows * pitch}, {units, unit}, {rows, pitch}}, {}};
+  }
   /// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core
   /// they lie [patch of rows][step][row][input].
   void add_rows(std::uint32_t row) {
@@ -155,15 +163,7 @@ class ArrayStreams {
                  apart({a_, from}, pitch, tile_.rows, grid_.k * type_.bytes),
                  {whole(staged, bytes)}});
       const std::uint32_t unit = type_.inputs * type_.bytes;
-      Stream send{arrays::kWeights,
-                  {staged,
-                   unit,
-                   {{1, 0},
-                    {tile_.rows / grid_.patch.rows, grid_.patch.rows * pitch},
-                    {tile_.depth / type_.inputs, unit},
-                    {grid_.patch.rows, pitch}},
-                   {}},
-                  {}};
+      Stream send{arrays::kWeights, patches(staged, unit, tile_.depth / type_.inputs, pitch), {}};
       for (std::uint32_t column = 0; column < plan().array_columns; ++column)
         send.destinations.push_back(whole(
             {cores_[array_.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
@@ -222,13 +222,8 @@ class ArrayStreams {
             {arrays::kResults,
              whole({cores_[array_.core(row, column)], layout_.c + block % 2 * layout_.c_slot},
                    bytes),
-             {{{memories_[column], staged + row * bytes},
-               unit,
-               {{1, 0},
-                {tile_.rows / grid_.patch.rows, grid_.patch.rows * pitch},
-                {tile_.columns / type_.outputs, unit},
-                {grid_.patch.rows, pitch}},
-               {}}}});
+             {patches({memories_[column], staged + row * bytes}, unit,
+                      tile_.columns / type_.outputs, pitch)}});
       add(order_.channel(Kind::results, column), of_.names.c, std::move(streams));
       const std::uint32_t to =
           block / grid_.column_blocks * all_rows * grid_.n * type_.bytes +

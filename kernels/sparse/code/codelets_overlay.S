@@ -23,30 +23,12 @@ codelet \name
   lw      a7, 20(a0)
   lw      s4, 24(a0)          // bytes of a vector
   add     t3, t3, t1
-  fmv.w.x f6, zero
-  splat.s f6, f6
+  fmv.w.x f31, zero
+  splat.s f31, f31
 1:                            // panel
   mv      s5, a5
 2:                            // pass
-  mv      t4, a1
-  mv      t5, a2
-  mv      t6, t3
-  mv      s0, a3
-  addi    s1, t2, 8
-3:                            // column
-  lhu.p   s2, t4, 2
-  .if \accumulate
-    sums  fld, t6, \words, 0
-  .else
-    fsgnj.d f4, f6, f6
-    fsgnj.d f5, f6, f6
-  .endif
-  beqz    s2, 5f
-  add_nonzeros \words, s1, s2, \load, \axpy, \bytes
-5:
-  sums    fsd, t6, \words, 0
-  add     t6, t6, s4
-  bdnz    s0, 3b
+  each_row s4, \words, 0, \load, \axpy, \bytes, 0, \accumulate
   addi    t2, t2, 8 * \words
   addi    t3, t3, 8 * \words
   bdnz    s5, 2b

@@ -29,40 +29,7 @@
 codelet \name
   worker_part
 1:                            // pass
-  mv      t4, a1
-  mv      t5, a2
-  mv      t6, t3
-  mv      s0, a3
-  addi    s1, t2, 8
-2:                            // row
-  lhu.p   s2, t4, 2
-  fsgnj.d f4, f31, f31
-  fsgnj.d f5, f31, f31
-  .if (\wide) && \words == 2
-    fsgnj.d f6, f31, f31
-    fsgnj.d f7, f31, f31
-  .endif
-  .if \bytes == 2
-    andi  s3, s2, 1
-  .endif
-  .if \wide
-    srli    s2, s2, 1
-    beqz    s2, 3f
-    add_pairs \words, s1, s2
-3:
-    beqz    s3, 4f
-    add_last \words, s1
-  .else
-    beqz    s2, 4f
-    add_nonzeros \words, s1, s2, \load, \axpy, \bytes
-    .if \bytes == 2
-      sh1add t5, s3, t5         // rows of odd length are padded
-    .endif
-  .endif
-4:
-  sums    fsd, t6, \words, \wide
-  add     t6, t6, a7
-  bdnz    s0, 2b
+  each_row a7, \words, \wide, \load, \axpy, \bytes, \bytes == 2
   addi    t2, t2, 8 * (\words)
   addi    t3, t3, 8 * (\words) * (1 + \wide)
   bdnz    a4, 1b
