@@ -24,66 +24,41 @@
 // sums; x12-x14: back by a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros;
 // x21: B. `kept`: x12: part of A; x13: its bytes; x14: lists; x22: the next step of A; x23, x24: lists of steps and pairs.
 
-// Registers of set \set: byte and short units read halves of vectors.
-.macro multiply_i8 set, group, block
-  amp.b    4*(\block)+(\group), 8*(\set)+(\group), 4*(\set)+2+(\block)
+// The macros of a type, by the registers of set SET: of A for group GROUP, of B for block BLOCK, in halves of vectors where
+// \op takes these; the vectors of B that are loaded first (or none) and last; the first one of A, of whose vectors one is
+// loaded in every so many slots, 4 to 7.
+.macro registers type, op, a, b, first, rest, rows, every
+.macro multiply_\type set, group, block
+  .set SET, \set
+  .set GROUP, \group
+  .set BLOCK, \block
+  \op      4*BLOCK+GROUP, \a, \b
 .endm
-.macro load_first_i8 set
-  ldw.b    4*(\set)+2, 21
-.endm
-.macro load_rest_i8 set
-  ldw.b    4*(\set)+3, 21
-.endm
-.macro load_rows_i8 set, slot
-.if (\slot) == 5 || (\slot) == 7
-  ldw.b    4*(\set)+((\slot)-5)/2, 1
-.else
+.macro load_first_\type set
+  .set SET, \set
+.ifc \first, none
   nop
+.else
+  ldw.b    \first, 21
 .endif
 .endm
-
-.macro multiply_i16 set, group, block
-  amp.i16  4*(\block)+(\group), 6*(\set)+(\group), 6*(\set)+4+(\block)
+.macro load_rest_\type set
+  .set SET, \set
+  ldw.b    \rest, 21
 .endm
-.macro load_first_i16 set
+.macro load_rows_\type set, slot
+  .set SET, \set
+.if ((\slot)-3) % \every
   nop
-.endm
-.macro load_rest_i16 set
-  ldw.b    3*(\set)+2, 21
-.endm
-.macro load_rows_i16 set, slot
-.if (\slot) == 5 || (\slot) == 7
-  ldw.b    3*(\set)+((\slot)-5)/2, 1
 .else
-  nop
+  ldw.b    \rows+((\slot)-4)/\every, 1
 .endif
 .endm
-
-.macro multiply_bf16 set, group, block
-  amp.bf16 4*(\block)+(\group), 6*(\set)+(\group), 6*(\set)+4+(\block)
 .endm
-.macro load_first_bf16 set
-  ldw.b    6*(\set)+4, 21
-.endm
-.macro load_rest_bf16 set
-  ldw.b    6*(\set)+5, 21
-.endm
-.macro load_rows_bf16 set, slot
-  ldw.b    6*(\set)+(\slot)-4, 1
-.endm
-
-.macro multiply_wide_i8 set, group, block
-  amp.b    4*(\block)+(\group), 8*(\set)+4*(\block)+(\group), 8+(\set)
-.endm
-.macro load_first_wide_i8 set
-  nop
-.endm
-.macro load_rest_wide_i8 set
-  ldw.b    8+(\set), 21
-.endm
-.macro load_rows_wide_i8 set, slot
-  ldw.b    4*(\set)+(\slot)-4, 1
-.endm
+registers i8,      amp.b,    8*SET+GROUP,         4*SET+2+BLOCK, 4*SET+2, 4*SET+3, 4*SET, 2
+registers i16,     amp.i16,  6*SET+GROUP,         6*SET+4+BLOCK, none,    3*SET+2, 3*SET, 2
+registers bf16,    amp.bf16, 6*SET+GROUP,         6*SET+4+BLOCK, 6*SET+4, 6*SET+5, 6*SET, 1
+registers wide_i8, amp.b,    8*SET+4*BLOCK+GROUP, 8+SET,         none,    8+SET,   4*SET, 1
 
 .macro all_rows type, set
   .set s, 4
