@@ -127,8 +127,15 @@ void Product::multiply(const std::vector<BufferId>& x) {
   add_inputs(x, first && values_);
   const ProductPlaces places{{w_}, {x_}, {list_}, {partials_}};
   const Shape& shape = work_->partition.shape;
-  if (shape.block == 1) return add_element_products(places);
-  shape.on_unit() ? add_block_products(places) : add_vector_products(places);
+  const Multiply multiply = shape.block == 1  ? element_products(places)
+                            : shape.on_unit() ? block_products(places)
+                                              : vector_products(places);
+  step(region_ != Region::add)
+      .compute(name_ + "multiply", work_->partition.tiles,
+               [work = work_, multiply](Tile tile, Calls& calls) {
+                 const auto& [part, share] = work->cells[tile];
+                 if (share != nullptr) multiply(*part, *share, calls);
+               });
 }
 
 /// The values of W where they are given and needed, and the lists that say which they are.
@@ -176,65 +183,49 @@ void Product::add_inputs(const std::vector<BufferId>& x, bool values) {
           });
 }
 
-void Product::add_block_products(const ProductPlaces& places) {
-  const plan::Function& function =
-      statement_.description.function(block_function(statement_, work_->partition.shape));
-  step(region_ != Region::add)
-      .compute(name_ + "multiply", work_->partition.tiles,
-               [work = work_, places, &function](Tile tile, Calls& calls) {
-                 const auto& [part, share] = work->cells[tile];
-                 if (share == nullptr) return;
-                 const std::uint64_t rows = share->rows.size();
-                 calls.add(function,
-                           {rows, share->blocks() - rows + 1,
-                            part->width() / work->partition.shape.unroll()},
-                           {places.values, places.x, places.list, places.partials});
-               });
+Product::Multiply Product::block_products(const ProductPlaces& places) const {
+  const Shape& shape = work_->partition.shape;
+  return [&shape, places,
+          &function = statement_.description.function(block_function(statement_, shape))](
+             const Part& part, const Share& share, Calls& calls) {
+    const std::uint64_t rows = share.rows.size();
+    calls.add(function, {rows, share.blocks() - rows + 1, part.width() / shape.unroll()},
+              {places.values, places.x, places.list, places.partials});
+  };
 }
 
-void Product::add_vector_products(const ProductPlaces& places) {
-  const Shape& shape = work_->partition.shape;
+Product::Multiply Product::vector_products(const ProductPlaces& places) const {
+  const Partition& of = work_->partition;
   std::map<Sharing, const plan::Function*> functions;
-  for (const auto& [width, sharings] : work_->partition.sharings)
+  for (const auto& [width, sharings] : of.sharings)
     for (const auto& [sharing, price] : sharings)
       if (const auto [its, is_new] = functions.try_emplace(sharing); is_new)
-        its->second = &statement_.description.function(vector_function(statement_, shape, sharing));
-  step(region_ != Region::add)
-      .compute(name_ + "multiply", work_->partition.tiles,
-               [work = work_, places, functions, code = block_codelet(statement_, shape)](
-                   Tile tile, Calls& calls) {
-                 const auto& [part, share] = work->cells[tile];
-                 if (share == nullptr) return;
-                 const Partition& of = work->partition;
-                 const Shared all =
-                     share_out(*share, of.sharings.at(part->width()), part->width(), code.contexts);
-                 calls.add_held(
-                     vector_product(code, of.shape, places, part->width(), all.sharing.together,
-                                    worker_parts(of, *share, all.workers)),
-                     *functions.at(all.sharing),
-                     {all.rows, all.blocks - all.rows + 1, part->width()});
-               });
+        its->second =
+            &statement_.description.function(vector_function(statement_, of.shape, sharing));
+  return [&of, places, functions, code = block_codelet(statement_, of.shape)](
+             const Part& part, const Share& share, Calls& calls) {
+    const Shared all = share_out(share, of.sharings.at(part.width()), part.width(), code.contexts);
+    calls.add_held(vector_product(code, of.shape, places, part.width(), all.sharing.together,
+                                  worker_parts(of, share, all.workers)),
+                   *functions.at(all.sharing), {all.rows, all.blocks - all.rows + 1, part.width()});
+  };
 }
 
-void Product::add_element_products(const ProductPlaces& places) {
+Product::Multiply Product::element_products(const ProductPlaces& places) const {
   const Shape& shape = work_->partition.shape;
   std::map<std::uint32_t, Codelet> codes;  // by words of a pass; the wide one first in tiles
   for (const Part& part : work_->partition.parts)
     for (const std::uint32_t words : {2U, 1U})
       if (words == 2 ? part.width() * shape.bytes() >= 16 : part.width() * shape.bytes() % 16 != 0)
         codes.try_emplace(words, element_codelet(statement_, shape, words));
-  step(region_ != Region::add)
-      .compute(name_ + "multiply", work_->partition.tiles,
-               [work = work_, places, codes](Tile tile, Calls& calls) {
-                 const auto& [part, share] = work->cells[tile];
-                 if (share == nullptr) return;
-                 const Partition& of = work->partition;
-                 for (const auto& [words, divided] :
-                      work->element_shares({part, share}, codes.begin()->second.contexts))
-                   calls.add_held(element_product(codes.at(words), of.shape, places, part->width(),
-                                                  words, worker_parts(of, *share, divided.workers)),
-                                  divided.cycles);
-               });
+  return [work = work_, places, codes](const Part& part, const Share& share, Calls& calls) {
+    const Partition& of = work->partition;
+    for (const auto& [words, divided] :
+         work->element_shares({&part, &share}, codes.begin()->second.contexts))
+      calls.add_held(element_product(codes.at(words), of.shape, places, part.width(), words,
+                                     worker_parts(of, share, divided.workers)),
+                     divided.cycles);
+  };
 }
 
 }  // namespace tessera::spmm_static

@@ -105,9 +105,11 @@ class Product {
  private:
   void add_values();
   void add_inputs(const std::vector<BufferId>& x, bool values);
-  void add_block_products(const ProductPlaces& places);
-  void add_vector_products(const ProductPlaces& places);
-  void add_element_products(const ProductPlaces& places);
+  /// What multiplies a share: blocks on the matrix unit or in vector code, single elements.
+  using Multiply = std::function<void(const Part&, const Share&, plan::Calls&)>;
+  [[nodiscard]] Multiply block_products(const ProductPlaces& places) const;
+  [[nodiscard]] Multiply vector_products(const ProductPlaces& places) const;
+  [[nodiscard]] Multiply element_products(const ProductPlaces& places) const;
   void send_results(BufferId results);
   void send_partials();
   void add_sums(BufferId results);
