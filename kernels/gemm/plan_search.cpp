@@ -54,7 +54,7 @@ class Plans {
       return static_cast<std::uint32_t>(variants_of(option).size());
     };
     space_.least_bytes = [this](std::size_t option) {
-      const Geometry geometry = geometry_of(problem_, with_cuts(option, last_cuts_[option]));
+      const Geometry geometry = geometry_of(problem_, with_cuts(option, options_[option].last));
       const std::uint32_t tiles = pricing_.machine().tiles;
       const std::uint64_t stored =
           stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
@@ -113,9 +113,7 @@ class Plans {
     const auto next =
         std::stable_partition(left_out_.begin(), left_out_.end(),
                               [&](const LeftOut& each) { return each.least > least + least / 4; });
-    plans_.clear();
-    most_cuts_.clear();
-    last_cuts_.clear();
+    options_.clear();
     space_.bounds.clear();
     for (auto each = next; each != left_out_.end(); ++each) {
       rounds_ = each->rounds;
@@ -136,14 +134,14 @@ class Plans {
   /// Supersteps, or rounds of k up to the next power of two: where loads are beside rounds, more of
   /// them may be faster, so each power is an option of its own.
   [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
-    const Plan& plan = plans_[option];
-    if (plan.rounds) return rounds_from(plan, most_cuts_[option]);
-    return {cuts_.begin(), std::ranges::upper_bound(cuts_, most_cuts_[option])};
+    const auto& [plan, most, last] = options_[option];
+    if (plan.rounds) return rounds_from(plan, most);
+    return {cuts_.begin(), std::ranges::upper_bound(cuts_, most)};
   }
 
   /// An option in so many supersteps, or rounds of k.
   [[nodiscard]] Plan with_cuts(std::size_t option, std::uint32_t cuts) const {
-    Plan plan = plans_[option];
+    Plan plan = options_[option].plan;
     (plan.rounds ? plan.rounds->k : plan.cuts) = cuts;
     return plan;
   }
@@ -162,9 +160,7 @@ class Plans {
 
   void add(const Plan& plan, std::uint32_t most_cuts, const plan::Function& product) {
     if (plan.rounds) return add_rounds(plan, most_cuts, product);
-    plans_.push_back(plan);
-    most_cuts_.push_back(most_cuts);
-    last_cuts_.push_back(*std::prev(std::ranges::upper_bound(cuts_, most_cuts)));
+    options_.push_back({plan, most_cuts, *std::prev(std::ranges::upper_bound(cuts_, most_cuts))});
     space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
   }
 
@@ -179,9 +175,7 @@ class Plans {
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
       for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
         plan.rounds->loads = loads;
-        plans_.push_back(plan);
-        most_cuts_.push_back(most);
-        last_cuts_.push_back(numbers.back());
+        options_.push_back({plan, most, numbers.back()});
         space_.bounds.push_back(
             kernels::least_cycles(machine, loads, turns, computing, read + written));
       }
@@ -279,11 +273,13 @@ class Plans {
   elf::KernelCode code_;
   plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
   Functions functions_;
-  std::vector<std::uint32_t> cuts_;       ///< or rounds of k
-  std::optional<Rounds> rounds_;          ///< of the plans that are added
-  std::vector<Plan> plans_;               ///< by option, of one superstep
-  std::vector<std::uint32_t> most_cuts_;  ///< by option
-  std::vector<std::uint32_t> last_cuts_;  ///< by option, of its last variant
+  std::vector<std::uint32_t> cuts_;  ///< or rounds of k
+  std::optional<Rounds> rounds_;     ///< of the plans that are added
+  struct Option {
+    Plan plan;                 ///< of one superstep
+    std::uint32_t most, last;  ///< supersteps that it allows, and those of its last variant
+  };
+  std::vector<Option> options_;
   plan::Space space_;
   struct LeftOut {
     BlockShape block;
