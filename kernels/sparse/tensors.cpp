@@ -37,6 +37,16 @@ void add_chunks(const Chunked& part, std::uint64_t all_rows, std::uint64_t colum
 
 }  // namespace
 
+void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
+                 std::uint64_t first, std::span<std::byte> into) {
+  for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
+    const Chunked::Element at = part.element(first + i);
+    const std::uint64_t row = part.rows.begin + at.row;
+    const double value = row < part.rows.end ? operand.element(row, part.column + at.column) : 0.0;
+    data::store_element(type, into, i, value);
+  }
+}
+
 std::function<void(std::size_t part, program::Runs& runs)> runs_of(
     std::uint64_t rows, std::uint64_t columns, std::function<Chunked(std::size_t part)> chunks) {
   return [rows, columns, chunks = std::move(chunks)](std::size_t part, program::Runs& runs) {

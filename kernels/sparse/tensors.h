@@ -1,13 +1,51 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstdint>
+#include <functional>
+#include <span>
 
-#include "kernels/sparse/code/relayout.h"
+#include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/operand/block_matrix.h"
+#include "sim/data/dense_operand.h"
+#include "sim/plan/description.h"
 
-/// Matrices of sparse products as tensors: which element lies where.
+/// Which element of a matrix lies where: of dense ones in chunks of rows, as arrays hold them and
+/// as tensors, and of W.
 namespace tessera::sparse {
+
+/// Elements of a rectangle of a matrix, in chunks of `depth` rows.
+struct Chunked {
+  Interval elements;         ///< of the rectangle in that order: what a tile holds
+  std::uint32_t depth;       ///< rows of a chunk
+  std::uint64_t columns;     ///< of the rectangle
+  Interval rows;             ///< of the matrix; what lies behind the last is zero
+  std::uint64_t column = 0;  ///< the first of the rectangle in the matrix
+  std::uint64_t width = 0;   ///< columns of the matrix
+
+  struct Element {
+    std::uint64_t row, column;
+  };
+  [[nodiscard]] Element element(std::uint64_t number) const {
+    const std::uint64_t position = number / depth;
+    return {position / columns * depth + number % depth, position % columns};
+  }
+};
+
+/// What `tile` has of a matrix of so many columns that all tiles hold evenly, in chunks of `depth`
+/// rows (1: by rows) of elements of `bytes`.
+inline Chunked chunks_on(const kernels::EvenStorage& storage, std::uint64_t tile,
+                         std::uint32_t bytes, std::uint32_t depth, std::uint64_t columns) {
+  return {{storage.begin(tile) / bytes, storage.begin(tile + 1) / bytes},
+          depth,
+          columns,
+          {0, storage.bytes()},
+          0,
+          columns};
+}
+
+/// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on.
+void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
+                 std::uint64_t first, std::span<std::byte> into);
 
 /// Tensor::runs of a matrix of so many rows and columns, of which each part lies in chunks of rows:
 /// `chunks` says what it has. What lies behind the matrix is padding.

@@ -57,16 +57,6 @@ std::vector<program::Argument> arguments_of(const std::vector<std::vector<Square
 
 }  // namespace
 
-void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
-                 std::uint64_t first, std::span<std::byte> into) {
-  for (std::size_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
-    const Chunked::Element at = part.element(first + i);
-    const std::uint64_t row = part.rows.begin + at.row;
-    const double value = row < part.rows.end ? operand.element(row, part.column + at.column) : 0.0;
-    data::store_element(type, into, i, value);
-  }
-}
-
 Statement::Contents contents_of(Type type, const data::DenseOperand* operand,
                                 std::function<Chunked(Tile)> part) {
   return [type, operand, part = std::move(part)](Tile tile, std::span<std::byte> into) {

@@ -2,47 +2,13 @@
 
 #include "kernels/sparse/code/shape.h"
 #include "kernels/sparse/code/statement.h"
-#include "sim/data/dense_operand.h"
+#include "kernels/sparse/tensors.h"
 
 /// Dense operands on tiles. In layout blocked a tile holds a stretch of a piece of the matrix, in
 /// order [chunk of rows][column][row of the chunk]. In layout natural the matrix is given and
 /// wanted by rows, dealt equally to all tiles in order; each tile makes what it would hold in
 /// layout blocked of rows, or rows of it, by transposing squares of words.
 namespace tessera::sparse {
-
-/// Elements of a rectangle of a matrix, in chunks of `depth` rows.
-struct Chunked {
-  Interval elements;         ///< of the rectangle in that order: what a tile holds
-  std::uint32_t depth;       ///< rows of a chunk
-  std::uint64_t columns;     ///< of the rectangle
-  Interval rows;             ///< of the matrix; what lies behind the last is zero
-  std::uint64_t column = 0;  ///< the first of the rectangle in the matrix
-  std::uint64_t width = 0;   ///< columns of the matrix
-
-  struct Element {
-    std::uint64_t row, column;
-  };
-  [[nodiscard]] Element element(std::uint64_t number) const {
-    const std::uint64_t position = number / depth;
-    return {position / columns * depth + number % depth, position % columns};
-  }
-};
-
-/// What `tile` has of a matrix of so many columns that all tiles hold evenly, in chunks of `depth`
-/// rows (1: by rows) of elements of `bytes`.
-inline Chunked chunks_on(const EvenStorage& storage, std::uint64_t tile, std::uint32_t bytes,
-                         std::uint32_t depth, std::uint64_t columns) {
-  return {{storage.begin(tile) / bytes, storage.begin(tile + 1) / bytes},
-          depth,
-          columns,
-          {0, storage.bytes()},
-          0,
-          columns};
-}
-
-/// Writes elements of `operand` into what a tile holds: those of `part` from its number `first` on.
-void fill_chunks(Type type, const data::DenseOperand& operand, const Chunked& part,
-                 std::uint64_t first, std::span<std::byte> into);
 
 /// Array::contents of an array that holds `part` of an operand on each tile; without an operand
 /// anything.
