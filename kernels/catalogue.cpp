@@ -2,40 +2,39 @@
 
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
-#include "kernels/fft/fft.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/latency/latency.h"
 #include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"
 #include "kernels/pixelfly/pixelfly.h"
-#include "kernels/scan/scan.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
-#include "kernels/stencil/stencil.h"
 #include "kernels/stream/stream.h"
 
-namespace tessera::kernels {
+namespace tessera {
 
-namespace {
-
-template <class Kernel, class Options>
-std::unique_ptr<Workload> plan(const Options& options, MachineCosts& costs) {
-  return std::make_unique<Kernel>(options, costs);
+// Kernels that state all of themselves.
+namespace fft {
+Kernel kernel();
+}
+namespace scan {
+Kernel kernel();
+}
+namespace stencil {
+Kernel kernel();
 }
 
-}  // namespace
+namespace kernels {
 
 Catalogue catalogue() {
   return {
-      make_kernel<butterfly::Options>("butterfly",
-                                      "product of butterfly factors, and its gradients",
-                                      plan<butterfly::Butterfly>),
+      make_kernel<butterfly::Options, butterfly::Butterfly>(
+          "butterfly", "product of butterfly factors, and its gradients"),
       make_kernel<convnet::Options>("convnet", "a convolutional network, in int8 or f16",
                                     convnet::make_convnet),
-      make_kernel<fft::Options>("fft", "discrete Fourier transform in one or two dimensions",
-                                plan<fft::Fft>),
+      fft::kernel(),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  gemm::make_gemm),
       make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",
@@ -43,31 +42,28 @@ Catalogue catalogue() {
       make_kernel<matrix_unit::Options>("matrix_unit",
                                         "[n, 16] times [16, 16] on every tile's matrix unit",
                                         matrix_unit::make_matrix_unit),
-      make_kernel<mlp::Options>("mlp",
-                                "a stack of layers trained on images, loss and all on the machine",
-                                plan<mlp::Mlp>),
+      make_kernel<mlp::Options, mlp::Mlp>(
+          "mlp", "a stack of layers trained on images, loss and all on the machine"),
       make_kernel<pixelfly::Options>("pixelfly",
                                      "a layer S + U V^T and its gradients, S a flat block "
                                      "butterfly, U and V of low rank",
                                      pixelfly::make_pixelfly),
-      make_kernel<scan::Options>("scan", "prefix sums of a vector on all tiles", plan<scan::Scan>),
-      make_kernel<snn::Options>(
-          "snn", "a spiking network on streams of events, trained or only run", plan<snn::Snn>),
-      make_kernel<spmm_dynamic::Options>(
-          "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time",
-          plan<spmm_dynamic::SpmmDynamic>),
+      scan::kernel(),
+      make_kernel<snn::Options, snn::Snn>(
+          "snn", "a spiking network on streams of events, trained or only run"),
+      make_kernel<spmm_dynamic::Options, spmm_dynamic::SpmmDynamic>(
+          "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time"),
       make_kernel<spmm_static::Options>(
           "spmm_static", "sparse times dense, the pattern known when the program is built",
           spmm_static::make_spmm_static),
-      make_kernel<spmm_tilewise::Options>("spmm_tilewise",
-                                          "dense times a weight matrix pruned by tiles of columns",
-                                          plan<spmm_tilewise::SpmmTilewise>),
-      make_kernel<stencil::Options>("stencil", "steps of a 3x3 stencil on a grid of cells",
-                                    plan<stencil::Stencil>),
-      make_kernel<stream::Options>(
-          "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM",
-          plan<stream::Stream>),
+      make_kernel<spmm_tilewise::Options, spmm_tilewise::SpmmTilewise>(
+          "spmm_tilewise", "dense times a weight matrix pruned by tiles of columns"),
+      stencil::kernel(),
+      make_kernel<stream::Options, stream::Stream>(
+          "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM"),
   };
 }
 
-}  // namespace tessera::kernels
+}  // namespace kernels
+
+}  // namespace tessera

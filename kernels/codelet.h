@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "kernels/layout.h"
+#include "sim/data/element.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/description.h"
 
@@ -15,6 +18,13 @@ using Arguments = std::vector<program::Argument>;
 /// The place so many bytes behind another in its buffer.
 inline program::Place behind(program::Place place, std::uint64_t bytes) {
   return {place.buffer, word(place.offset + bytes)};
+}
+
+/// The bits of a number, as tile code loads it from its arguments.
+inline std::uint32_t bits_of(program::Type type, double value) {
+  std::array<std::byte, 4> bytes{};
+  data::store_element(type, bytes, 0, value);
+  return std::bit_cast<std::uint32_t>(bytes);
 }
 
 /// A codelet of a description, and how tiles of so many contexts call it. Calls are for any tile:

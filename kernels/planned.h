@@ -1,9 +1,10 @@
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
+#include "sim/program/catalogue.h"
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 
@@ -29,28 +31,11 @@ inline std::string no_plan_fits(const std::string& problem, const config::Json& 
                                    {&need, 1}, machine);
 }
 
-/// A plan and what its program is predicted to take.
-template <class Plan>
-struct Planned {
-  Plan plan;
-  Prediction prediction;
-};
-
-/// Plans as options of a search. `Described` is a plan's program with the tiles that differ: the
-/// slowest and the fullest are among them.
+/// Plans as options of a search, each with a lower bound, and what bounds are made of.
 template <class Plan>
 class Plans {
  public:
-  using Describe = std::function<plan::Described(const Plan&)>;
-  /// Bytes of the fullest tile that a plan's program does not go below.
-  using LeastBytes = std::function<std::uint64_t(const Plan&)>;
-
-  /// `problem` as in no_plan_fits. What the functions refer to outlives this.
-  Plans(std::string problem, plan::Pricing& pricing, Describe describe, LeastBytes least_bytes)
-      : problem_(std::move(problem)),
-        pricing_(pricing),
-        describe_(std::move(describe)),
-        least_bytes_(std::move(least_bytes)) {}
+  explicit Plans(plan::Pricing& pricing) : pricing_(pricing) {}
 
   /// No program of `plan` takes fewer cycles than `bound`, else the search may miss it.
   void add(Plan plan, std::uint64_t bound) {
@@ -58,31 +43,26 @@ class Plans {
     bounds_.push_back(bound);
   }
 
-  /// The plan of least predicted cycles. Throws UserError if none fits.
-  [[nodiscard]] Planned<Plan> best() const {
-    plan::Space space;
-    space.bounds = bounds_;
-    space.least_bytes = [this](std::size_t option) { return least_bytes_(plans_[option]); };
-    space.describe = [this](std::size_t option, std::uint32_t /*variant*/) {
-      return describe_(plans_[option]);
-    };
-    const plan::Found found = plan::search(space, pricing_);
-    const Plan& plan = plans_[found.option];
-    if (!found.fits)
-      throw UserError(
-          no_plan_fits(problem_, config::resolved(plan), found.memory, pricing_.machine()));
-    return {plan, found.prediction};
+  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
+  [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
+  [[nodiscard]] plan::Pricing& pricing() const { return pricing_; }
+  /// Keeps functions for bounds; it has no steps.
+  [[nodiscard]] plan::Description& shell() { return shell_; }
+  /// Cycles of a call of one of its functions.
+  [[nodiscard]] std::uint64_t call(const plan::Function& function, const plan::Sizes& sizes) {
+    return pricing_.call(shell_, function, sizes);
   }
-  [[nodiscard]] Planned<Plan> pinned(Plan plan) const {
-    const plan::Found found = plan::priced(describe_(plan), true, pricing_);
-    return {std::move(plan), found.prediction};
+  /// Cycles of an exchange in which a tile has this to do, and of the barrier before it.
+  [[nodiscard]] std::uint64_t superstep(const ExchangeLoad& load) const {
+    return costs().barrier() + costs().exchange(load);
   }
 
+  [[nodiscard]] const std::vector<std::uint64_t>& bounds() const { return bounds_; }
+  [[nodiscard]] const Plan& operator[](std::size_t option) const { return plans_[option]; }
+
  private:
-  std::string problem_;
   plan::Pricing& pricing_;
-  Describe describe_;
-  LeastBytes least_bytes_;
+  plan::Description shell_{1};
   std::vector<Plan> plans_;
   std::vector<std::uint64_t> bounds_;
 };
@@ -93,28 +73,45 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"}, plan);
 }
 
-/// A workload whose program is one description of a problem and a plan. `Problem` is an aggregate
-/// that begins with the kernel's `options` and the `machine`. Beside these types the kernel
-/// declares
-///   Planned<Plan> planned(const std::shared_ptr<const Problem>&, MachineCosts&)
-///   WorkloadSummary summary(const Problem&, const Plan&), all but plan and prediction
-///   plan::Description describe_program(const std::shared_ptr<const Problem>&, const Plan&)
+/// Tells a problem what to ask prices of while its plan is searched; null: it is chosen. For
+/// kernels that ask while they describe a program.
+template <class Problem>
+void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
+
+/// A workload whose program is one description of a problem and a plan. `Problem` is made of the
+/// kernel's `options`, which have an optional `plan`, and the `machine`, and has them as members.
+/// Beside these types the kernel has
+///   std::string text(const Problem&): its sizes, for headings and messages
+///   plan::Described described(const std::shared_ptr<const Problem>&, const Plan&): the program,
+///     and tiles that stand for all: the slowest and the fullest are among them
+///   void complete(const Problem&, Plan&): checks a pinned plan, and chooses what it leaves open
+///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): all others
+///   std::uint64_t least_bytes(const Problem&, const Plan&): of the fullest tile, at least
+///   WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and prediction
 ///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, const CheckRequest&)
-template <class Problem, class Plan>
+template <class Problem>
 class PlannedWorkload : public Workload {
  public:
-  PlannedWorkload(const decltype(Problem::options)& options, MachineCosts& costs)
+  using Options = decltype(Problem::options);
+  using Plan = typename decltype(Options::plan)::value_type;
+
+  /// Throws UserError if no plan fits.
+  PlannedWorkload(std::string_view kernel, const Options& options, MachineCosts& costs)
       : problem_(std::make_shared<const Problem>(Problem{options, costs.machine()})) {
-    Planned<Plan> found = planned(problem_, costs);
-    plan_ = std::move(found.plan);
+    plan::Pricing pricing(costs);
+    ask(*problem_, &pricing);
+    const Prediction prediction =
+        options.plan ? priced(*options.plan, pricing) : searched(kernel, pricing);
+    ask(*problem_, nullptr);
     WorkloadSummary all = summary(*problem_, plan_);
+    all.problem = text(*problem_);
     all.plan = config::resolved(plan_);
-    all.prediction = found.prediction;
+    all.prediction = prediction;
     summarise(std::move(all));
   }
 
   [[nodiscard]] program::Program lowered() const override {
-    return plan::lower(describe_program(problem_, plan_));
+    return plan::lower(described(problem_, plan_).description);
   }
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
@@ -122,8 +119,42 @@ class PlannedWorkload : public Workload {
   }
 
  private:
+  Prediction priced(const Plan& pinned, plan::Pricing& pricing) {
+    plan_ = pinned;
+    complete(*problem_, plan_);
+    return plan::priced(described(problem_, plan_), true, pricing).prediction;
+  }
+
+  Prediction searched(std::string_view kernel, plan::Pricing& pricing) {
+    Plans<Plan> plans(pricing);
+    add_plans(problem_, plans);
+    plan::Space space;
+    space.bounds = plans.bounds();
+    space.least_bytes = [&](std::size_t option) { return least_bytes(*problem_, plans[option]); };
+    space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
+      return plan::Described(described(problem_, plans[option]));
+    };
+    const plan::Found found = plan::search(space, pricing);
+    plan_ = plans[found.option];
+    if (!found.fits)
+      throw UserError(no_plan_fits(fmt::format("{} for {}", kernel, text(*problem_)),
+                                   config::resolved(plan_), found.memory, pricing.machine()));
+    return found.prediction;
+  }
+
   std::shared_ptr<const Problem> problem_;
   Plan plan_;
 };
+
+/// A kernel whose workload is that of its problem.
+template <class Problem>
+Kernel planned_kernel(std::string name, std::string sentence) {
+  using Planned = PlannedWorkload<Problem>;
+  return make_kernel<typename Planned::Options>(
+      name, std::move(sentence),
+      [name](const typename Planned::Options& options, MachineCosts& costs) {
+        return std::make_unique<Planned>(name, options, costs);
+      });
+}
 
 }  // namespace tessera::kernels

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernels/codelet.h"
+#include "sim/data/element.h"
+#include "sim/data/seeded.h"
 #include "sim/plan/description.h"
 
 namespace tessera::kernels {
@@ -36,6 +38,32 @@ void fill_units(std::uint64_t first, std::span<std::byte> into, std::uint64_t un
     first += bytes;
     into = into.subspan(bytes);
   }
+}
+
+/// Contents of what a tensor declares: part `part` has number at(index) where `runs(part, into)`
+/// says so, and zeros elsewhere.
+template <class At, class RunsOf>
+auto contents_of(program::Type type, At at, RunsOf runs) {
+  return [=, write = data::elements_by(type, at)](plan::Tile part, std::span<std::byte> into) {
+    const std::size_t bytes = data::element_bytes(type);
+    plan::zeros(part, into);
+    program::Runs all;
+    runs(part, all);
+    for (const program::Run& run : all.all()) {
+      const auto numbers = into.subspan(run.at * bytes, run.count * bytes);
+      if (run.step == 1) {
+        write(run.index, numbers);
+        continue;
+      }
+      for (std::uint64_t i = 0; i < run.count; ++i)
+        data::store_element(type, numbers, i, static_cast<double>(at(run.index + i * run.step)));
+    }
+  };
+}
+template <class RunsOf>
+auto contents_of(const data::Seeded& values, RunsOf runs) {
+  return contents_of(
+      values.type, [values](std::uint64_t number) { return values.element(number); }, runs);
 }
 
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.

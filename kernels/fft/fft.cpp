@@ -8,17 +8,12 @@
 #include <fmt/format.h>
 
 #include "kernels/check/comparison.h"
+#include "kernels/planned.h"
 #include "sim/data/element.h"
 
 namespace tessera::fft {
 
 namespace {
-
-std::string problem_text(const Problem& p) {
-  const std::string each = p.rows == 1 ? fmt::format("{} points f32", p.points)
-                                       : fmt::format("{}x{} points f32", p.rows, p.points);
-  return p.batch == 1 ? each : fmt::format("{} times {}", p.batch, each);
-}
 
 /// Points on the fullest tile over their mean on all tiles of the machine.
 double fullest_over_mean(const Digits& digits, std::uint32_t tiles) {
@@ -93,10 +88,16 @@ Complex Subject::point(std::uint64_t number) const {
   return {x.element(row, column), x.element(row, column + 1)};
 }
 
+std::string text(const Subject& subject) {
+  const Problem& p = subject.problem();
+  const std::string each = p.rows == 1 ? fmt::format("{} points f32", p.points)
+                                       : fmt::format("{}x{} points f32", p.rows, p.points);
+  return p.batch == 1 ? each : fmt::format("{} times {}", p.batch, each);
+}
+
 WorkloadSummary summary(const Subject& subject, const Plan& plan) {
   const Digits digits(subject.problem(), plan);
-  return {.problem = problem_text(subject.problem()),
-          .peak_type = "f32",
+  return {.peak_type = "f32",
           .facts = {{"tiles", digits.tiles()},
                     {"fullest_over_mean", fullest_over_mean(digits, subject.machine.tiles)}},
           .rounded = {{"x", subject.x.rounded()}},

@@ -6,8 +6,9 @@
 
 #include "kernels/fft/reference.h"
 #include "kernels/fft/vertices.h"
-#include "kernels/planned.h"
 #include "sim/data/dense_operand.h"
+#include "sim/plan/search.h"
+#include "sim/program/workload.h"
 
 /// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
 /// dimensions, or of a batch of such arrays, one below the other. In layout natural points are
@@ -38,13 +39,11 @@ struct Subject {
   [[nodiscard]] Complex point(std::uint64_t number) const;
 };
 
-kernels::Planned<Plan> planned(const std::shared_ptr<const Subject>& subject, MachineCosts& costs);
+std::string text(const Subject& subject);
 WorkloadSummary summary(const Subject& subject, const Plan& plan);
-/// The program, with the result as tensor X. Tile 0 has most to do.
-plan::Description describe_program(const std::shared_ptr<const Subject>& subject, const Plan& plan);
 CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
                     const CheckRequest& request);
-
-using Fft = kernels::PlannedWorkload<Subject, Plan>;
+/// The program, with the result as tensor X. Tile 0 has most to do.
+plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan);
 
 }  // namespace tessera::fft

@@ -69,12 +69,10 @@ std::vector<Numbers> radices_of(std::uint32_t length) {
 /// All plans of a problem, with bounds.
 class Candidates {
  public:
-  Candidates(const Subject& subject, plan::Pricing& pricing, kernels::Plans<Plan>& plans)
+  Candidates(const Subject& subject, kernels::Plans<Plan>& plans)
       : problem_(subject.problem()),
-        pricing_(pricing),
         division_(*subject.division),
-        shell_(1),
-        functions_(subject.code, shell_, machine().tile.contexts),
+        functions_(subject.code, plans.shell(), plans.machine().tile.contexts),
         plans_(plans) {}
 
   void add_all() {
@@ -92,12 +90,10 @@ class Candidates {
   }
 
  private:
-  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
-
   void add_lengths(const Numbers& lengths) {
     if (lengths.size() == 1 && lengths[0] > 2) return;  // half of its lanes would be idle
     Numbers parts;
-    add_parts(lengths, parts, machine().tiles);
+    add_parts(lengths, parts, plans_.machine().tiles);
   }
 
   /// Along each axis as many tiles as leave the fullest less than fewer do; along the last all that
@@ -141,8 +137,7 @@ class Candidates {
     std::uint64_t bound = 0;
     const auto exchange = [&](std::uint32_t phase) {
       const std::uint64_t bytes = digits.held(0, phase) * kPointBytes;
-      MachineCosts& costs = pricing_.costs();
-      bound += costs.barrier() + costs.exchange({bytes, bytes, 0, digits.tiles()});
+      bound += plans_.superstep({bytes, bytes, 0, digits.tiles()});
     };
     if (problem_.layout == Layout::natural) {
       exchange(digits.first_phase());
@@ -181,9 +176,7 @@ class Candidates {
   }
 
   const Problem& problem_;
-  plan::Pricing& pricing_;
   Division& division_;
-  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
   Functions functions_;
   kernels::Plans<Plan>& plans_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
@@ -220,45 +213,6 @@ void check_radices(const Plan& plan, std::uint32_t first) {
   check(at == plan.radices.size());
 }
 
-/// Throws KeyError for a plan that cannot be carried out.
-void check_plan(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
-  const std::uint32_t first = problem.first_phase();
-  const bool powers = plan.lengths.size() > first &&
-                      std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
-                                  [](std::uint32_t n) { return std::has_single_bit(n); });
-  require_pinned(powers && divides(plan.lengths, problem), "lengths", plan.lengths,
-                 "{}powers of two, the product of the first of them {} (workload.rows), of "
-                 "all others {} (workload.points)",
-                 first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
-                 problem.rows, problem.points);
-  require_pinned(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
-                 counted(plan.lengths.size() - 1, "number"));
-  for (std::size_t axis = 0; axis < plan.parts.size(); ++axis)
-    require_pinned(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
-                   "1 to {} in place {} (pairs of values of the digits)",
-                   most_parts(plan.lengths, axis, problem), axis);
-  require_pinned(product(plan.parts) <= machine.tiles, "parts", plan.parts,
-                 "a product of at most {}", counted(machine.tiles, "tile"));
-  check_radices(plan, first);
-}
-
-kernels::Planned<Plan> chosen(const std::shared_ptr<const Subject>& subject,
-                              plan::Pricing& pricing) {
-  const Problem& problem = subject->problem();
-  const std::string batch = problem.batch > 1 ? fmt::format("batch={} ", problem.batch) : "";
-  kernels::Plans<Plan> plans(
-      fmt::format("fft for {}rows={} points={}", batch, problem.rows, problem.points), pricing,
-      [&](const Plan& plan) { return describe_program(subject, plan); },
-      // Points lie where they are and where they go next.
-      [&](const Plan& plan) { return 2 * Digits(problem, plan).most_held(0) * kPointBytes; });
-  if (const auto& pinned = subject->options.plan) {
-    check_plan(*pinned, problem, pricing.machine());
-    return plans.pinned(*pinned);
-  }
-  Candidates(*subject, pricing, plans).add_all();
-  return plans.best();
-}
-
 }  // namespace
 
 void describe(config::Fields& fields, Plan& plan) {
@@ -274,12 +228,42 @@ void describe(config::Fields& fields, Plan& plan) {
                plan.radices, {2, 8});
 }
 
-kernels::Planned<Plan> planned(const std::shared_ptr<const Subject>& subject, MachineCosts& costs) {
-  plan::Pricing pricing(costs);
-  subject->division->ask(&pricing);
-  kernels::Planned<Plan> found = chosen(subject, pricing);
-  subject->division->ask(nullptr);
-  return found;
+void complete(const Subject& subject, Plan& plan) {
+  const Problem& problem = subject.problem();
+  const std::uint32_t first = problem.first_phase();
+  const bool powers = plan.lengths.size() > first &&
+                      std::all_of(plan.lengths.begin() + first, plan.lengths.end(),
+                                  [](std::uint32_t n) { return std::has_single_bit(n); });
+  require_pinned(powers && divides(plan.lengths, problem), "lengths", plan.lengths,
+                 "{}powers of two, the product of the first of them {} (workload.rows), of "
+                 "all others {} (workload.points)",
+                 first > 0 ? fmt::format("{} (workload.batch), then ", problem.batch) : "",
+                 problem.rows, problem.points);
+  require_pinned(plan.parts.size() + 1 == plan.lengths.size(), "parts", plan.parts,
+                 counted(plan.lengths.size() - 1, "number"));
+  for (std::size_t axis = 0; axis < plan.parts.size(); ++axis)
+    require_pinned(plan.parts[axis] <= most_parts(plan.lengths, axis, problem), "parts", plan.parts,
+                   "1 to {} in place {} (pairs of values of the digits)",
+                   most_parts(plan.lengths, axis, problem), axis);
+  require_pinned(product(plan.parts) <= subject.machine.tiles, "parts", plan.parts,
+                 "a product of at most {}", counted(subject.machine.tiles, "tile"));
+  check_radices(plan, first);
+}
+
+void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Plan>& plans) {
+  Candidates(*subject, plans).add_all();
+}
+
+/// Points lie where they are and where they go next.
+std::uint64_t least_bytes(const Subject& subject, const Plan& plan) {
+  return 2 * Digits(subject.problem(), plan).most_held(0) * kPointBytes;
+}
+
+void ask(const Subject& subject, plan::Pricing* pricing) { subject.division->ask(pricing); }
+
+Kernel kernel() {
+  return kernels::planned_kernel<Subject>("fft",
+                                          "discrete Fourier transform in one or two dimensions");
 }
 
 }  // namespace tessera::fft

@@ -310,8 +310,7 @@ class Statement {
 
 }  // namespace
 
-plan::Description describe_program(const std::shared_ptr<const Subject>& subject,
-                                   const Plan& plan) {
+plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan) {
   plan::Description description(subject->machine.tiles);
   Statement(subject, plan, description).state();
   description.tensor(data::tensor_of("x", subject->x, kType, true));

@@ -1,5 +1,3 @@
-#include "kernels/scan/scan.h"
-
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,8 +5,15 @@
 #include "kernels/check/comparison.h"
 #include "kernels/codelet.h"
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
+#include "kernels/stored.h"
 #include "sim/data/element.h"
+#include "sim/data/seeded.h"
+#include "sim/elf/codelet.h"
 
+/// The workload `scan`: sums of the first 1, 2, ... elements of a vector that lies on all tiles.
+/// Each tile adds up what its workers have, tiles of a group tell each other their sums, groups
+/// theirs, and workers write running sums from there on.
 namespace tessera::scan {
 
 using kernels::behind;
@@ -22,6 +27,47 @@ namespace {
 constexpr std::uint64_t kBytes = 4;
 constexpr config::Names<program::Type, 2> kTypes{
     {{"i32", program::Type::i32}, {"f32", program::Type::f32}}};
+
+struct Plan {
+  std::uint32_t group = 1;  ///< tiles that tell each other their sums
+  std::uint32_t tiles = 0;  ///< that have elements; 0: as many as there are
+};
+void describe(config::Fields& fields, Plan& plan) {
+  fields.field({"group", "tiles side by side that tell each other their sums, before groups do"},
+               plan.group, {1, 1U << 24});
+  fields.field({"tiles", "tiles that have elements; 0: as many as there are"}, plan.tiles,
+               {0, 1U << 24});
+}
+
+struct Options {
+  std::uint64_t elements = 1U << 20;
+  program::Type dtype = program::Type::i32;
+  bool exclusive = false;
+  std::uint64_t seed = 1;
+  std::optional<Plan> plan;
+};
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"elements", "of the vector"}, options.elements, {1, std::uint64_t{1} << 40});
+  fields.field({"dtype", "i32: sums modulo 2^32; f32"}, options.dtype, kTypes);
+  fields.field({"exclusive", "whether a sum is that of the elements before, without its own"},
+               options.exclusive);
+  fields.field({"seed", "of the values"}, options.seed);
+  kernels::describe_plan(fields, options.plan);
+}
+
+/// What a program is described from; its functions keep it.
+struct Problem {
+  Options options;
+  MachineConfig machine;
+  elf::KernelCode code{"scan"};
+
+  [[nodiscard]] bool integer() const { return options.dtype == program::Type::i32; }
+  [[nodiscard]] data::Seeded x() const { return {options.dtype, options.seed, 0}; }
+  [[nodiscard]] std::uint32_t contexts() const { return machine.tile.contexts; }
+  [[nodiscard]] Tile most_tiles() const {
+    return static_cast<Tile>(std::min<std::uint64_t>(options.elements, machine.tiles));
+  }
+};
 
 /// Words that each tile keeps: what the tiles of its group before it have, what it has itself, what
 /// the groups before its own have, and of a group's last tile what the group has.
@@ -57,28 +103,11 @@ std::vector<Tile> stand_for_all(const Plan& plan) {
   return {0, std::min(plan.group, plan.tiles) - 1, last, last > 0 ? last - 1 : 0, plan.tiles - 1};
 }
 
-/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
-/// groups that differ in how many groups there are, of the least and of an even size: pairs of
-/// tiles share what they receive.
-std::vector<Plan> candidates(Tile most) {
-  std::vector<Plan> plans;
-  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
-    for (Tile each = 1; each <= tiles;) {
-      plans.push_back({each, tiles});
-      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
-      const Tile groups = (tiles - 1) / each;
-      each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
-    }
-  }
-  return plans;
-}
-
-}  // namespace
-
-plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
-                                   const Plan& plan) {
+plan::Described described(const std::shared_ptr<const Problem>& problem, const Plan& plan) {
+  const Options& options = problem->options;
   const Tile tiles = plan.tiles, each = plan.group;
-  const kernels::EvenSplit split{problem->options.elements, tiles};
+  const std::uint32_t contexts = problem->contexts();
+  const kernels::EvenSplit split{options.elements, tiles};
   plan::Description d(problem->machine.tiles);
   const auto array = [&](std::string_view name, auto words, plan::Array of = {}) {
     of.name = name;
@@ -87,28 +116,28 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
     return d.array(std::move(of));
   };
   const auto elements = [=](Tile tile) { return split.part(tile).size(); };
-  const BufferId x =
-      array("x", elements,
-            {.contents = [given = problem->x(), split](Tile tile, std::span<std::byte> into) {
-              given.write(split.begin(tile), into);
-            }});
+  const auto runs = [=](Tile tile, program::Runs& into) {
+    into.add({0, split.begin(tile), elements(tile), 1});
+  };
+  const BufferId x = array("x", elements, {.contents = kernels::contents_of(problem->x(), runs)});
   const BufferId y = array("y", elements, {.keep = true});
-  const BufferId sums = array("sums", [=](Tile /*tile*/) { return problem->contexts(); });
+  const BufferId sums = array("sums", [=](Tile /*tile*/) { return contexts; });
   const BufferId words =
       array("words", [](Tile /*tile*/) { return kWords; }, {.contents = plan::zeros});
-  const plan::Function& sum = on_words(*problem, d, "scan_sums", problem->contexts());
+  d.tensor({{"Y", program::Role::result, options.dtype, {options.elements}}, y, runs});
+  d.tensor(data::tensor_of("x", problem->x(), {options.elements}));
+
+  const plan::Function& sum = on_words(*problem, d, "scan_sums", contexts);
   const plan::Function& write =
-      on_words(*problem, d, problem->options.exclusive ? "scan_exclusive" : "scan_inclusive",
-               problem->contexts());
+      on_words(*problem, d, options.exclusive ? "scan_exclusive" : "scan_inclusive", contexts);
   const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
   // Of some words, into one of the tile's.
   const auto add = [=, &one](plan::Calls& calls, std::uint64_t count, BufferId of, Word into) {
     calls.add(one, {count}, {word_of(words, into), {words}, {of}, {y}});
   };
-
   d.compute("sums", tiles, [=, &sum](Tile tile, plan::Calls& calls) {
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
-    add(calls, problem->contexts(), sums, own);
+    add(calls, contexts, sums, own);
   });
   // What comes before a tile in its group, and what comes before its group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
@@ -135,104 +164,95 @@ plan::Description describe_program(const std::shared_ptr<const Problem>& problem
   d.compute("running sums", tiles, [=, &write](Tile tile, plan::Calls& calls) {
     calls.add(write, {elements(tile)}, {{sums}, {words}, {x}, {y}});
   });
-
-  d.tensor({{"Y", program::Role::result, problem->options.dtype, {problem->options.elements}},
-            y,
-            [=](Tile tile, program::Runs& runs) {
-              runs.add({0, split.begin(tile), elements(tile), 1});
-            }});
-  d.tensor(data::tensor_of("x", problem->x(), {problem->options.elements}));
-  return d;
+  return {std::move(d), stand_for_all(plan)};
 }
 
-kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
-  const std::uint64_t elements = problem->options.elements;
-  plan::Pricing pricing(costs);
-  kernels::Plans<Plan> plans(
-      fmt::format("scan for elements={}", elements), pricing,
-      [&](const Plan& plan) {
-        return plan::Described(describe_program(problem, plan), stand_for_all(plan));
-      },
-      [&](const Plan& plan) { return 2 * kBytes * elements / plan.tiles; });
-  if (auto pinned = problem->options.plan) {
-    if (pinned->tiles == 0) pinned->tiles = problem->most_tiles();
-    kernels::require_parts("tiles", pinned->tiles, problem->most_tiles(),
-                           "tiles that can have elements");
-    kernels::require_parts("group", pinned->group, pinned->tiles, "tiles that have elements");
-    return plans.pinned(*pinned);
+/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
+/// groups that differ in how many groups there are, of the least and of an even size: pairs of
+/// tiles share what they receive.
+std::vector<Plan> candidates(Tile most) {
+  std::vector<Plan> plans;
+  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
+    for (Tile each = 1; each <= tiles;) {
+      plans.push_back({each, tiles});
+      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
+      const Tile groups = (tiles - 1) / each;
+      each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
+    }
   }
-  plan::Description shell(1);  // without steps: it keeps the functions
-  const plan::Function& add = on_words(*problem, shell, "scan_sums", 1);
-  const plan::Function& sum = on_words(*problem, shell, "scan_sums", problem->contexts());
-  const auto takes = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
+  return plans;
+}
+
+/// Bounds are exchanges, and calls of the fullest tile.
+void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
+  const plan::Function& add = on_words(*problem, plans.shell(), "scan_sums", 1);
+  const plan::Function& sum = on_words(*problem, plans.shell(), "scan_sums", problem->contexts());
+  const auto gather = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
     if (received == 0) return 0;
-    return costs.barrier() + costs.exchange({0, received * kBytes, 0, tiles}) +
-           pricing.call(shell, add, {received});
+    return plans.superstep({0, received * kBytes, 0, tiles}) + plans.call(add, {received});
   };
-  // Exchanges, and calls of the fullest tile.
-  for (const auto& [each, tiles] : candidates(problem->most_tiles()))
-    plans.add({each, tiles},
-              takes(each - 1, tiles) + takes((tiles - 1) / each, tiles) +
-                  pricing.call(shell, sum, {ceil_div(elements, std::uint64_t{tiles})}));
-  return plans.best();
+  for (const auto& [each, tiles] : candidates(problem->most_tiles())) {
+    const std::uint64_t elements = ceil_div(problem->options.elements, std::uint64_t{tiles});
+    plans.add({each, tiles}, gather(each - 1, tiles) + gather((tiles - 1) / each, tiles) +
+                                 plans.call(sum, {elements}));
+  }
 }
 
-void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"group", "tiles side by side that tell each other their sums, before groups do"},
-               plan.group, {1, 1U << 24});
-  fields.field({"tiles", "tiles that have elements; 0: as many as there are"}, plan.tiles,
-               {0, 1U << 24});
+void complete(const Problem& problem, Plan& plan) {
+  const Tile most = problem.most_tiles();
+  if (plan.tiles == 0) plan.tiles = most;
+  kernels::require_parts("tiles", plan.tiles, most, "tiles that can have elements");
+  kernels::require_parts("group", plan.group, plan.tiles, "tiles that have elements");
 }
 
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"elements", "of the vector"}, options.elements, {1, std::uint64_t{1} << 40});
-  fields.field({"dtype", "i32: sums modulo 2^32; f32"}, options.dtype, kTypes);
-  fields.field({"exclusive", "whether a sum is that of the elements before, without its own"},
-               options.exclusive);
-  fields.field({"seed", "of the values"}, options.seed);
-  kernels::describe_plan(fields, options.plan);
+std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
+  return 2 * kBytes * problem.options.elements / plan.tiles;
+}
+
+std::string text(const Problem& problem) {
+  const Options& options = problem.options;
+  return fmt::format("{}, {} {}", options.exclusive ? "exclusive" : "inclusive", options.elements,
+                     config::name_of(kTypes, options.dtype));
 }
 
 WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
-  const Options& options = problem.options;
-  const bool integer = options.dtype == program::Type::i32;
-  return {.problem = fmt::format("{}, {} {}", options.exclusive ? "exclusive" : "inclusive",
-                                 options.elements, config::name_of(kTypes, options.dtype)),
-          .peak_type = integer ? "bytes" : "f32",
-          .useful_flops = integer ? 0 : options.elements,
-          .useful_integer_operations = integer ? options.elements : 0,
-          .useful_bytes = 2 * kBytes * options.elements};
+  const std::uint64_t elements = problem.options.elements;
+  return {.peak_type = problem.integer() ? "bytes" : "f32",
+          .useful_flops = problem.integer() ? 0 : elements,
+          .useful_integer_operations = problem.integer() ? elements : 0,
+          .useful_bytes = 2 * kBytes * elements};
 }
 
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
-/// a worker's part, over workers, tiles of a group and groups. Integers are exact.
+/// a worker's part, over workers, tiles of a group and groups. Integers are exact, modulo 2^32.
 CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
                     const CheckRequest& request) {
   const Options& options = problem.options;
   HostThreads threads(request.threads);
-  const auto& [group, tiles] = plan;
-  const std::uint64_t parts = std::uint64_t{tiles} * problem.contexts();
   const std::uint64_t additions =
-      ceil_div(options.elements, parts) + problem.contexts() + group + tiles / group + 2;
+      ceil_div(options.elements, std::uint64_t{plan.tiles} * problem.contexts()) +
+      problem.contexts() + plan.group + plan.tiles / plan.group + 2;
   const double each = static_cast<double>(additions) * data::unit_roundoff(program::Type::f32);
   kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
-  const bool integer = options.dtype == program::Type::i32;
   const std::vector<std::byte> found = tensors.bytes("Y", threads);
   double sum = 0, magnitudes = 0;
-  const auto next = [&](std::uint64_t i) {
-    const double element = problem.x().element(i);
+  for (std::uint64_t i = 0; i < options.elements; ++i) {
+    const double before = sum, element = problem.x().element(i);
+    const double allowed = each * (magnitudes + (options.exclusive ? 0 : std::abs(element)));
     sum += element;
-    if (integer)  // modulo 2^32
+    if (problem.integer())
       sum = static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
     magnitudes += std::abs(element);
-  };
-  for (std::uint64_t i = 0; i < options.elements; ++i) {
-    if (!options.exclusive) next(i);
-    comparison.add({0, i, data::load_element(options.dtype, found, i), sum,
-                    integer ? 0.5 : each * magnitudes});
-    if (options.exclusive) next(i);
+    comparison.add({0, i, data::load_element(options.dtype, found, i),
+                    options.exclusive ? before : sum, problem.integer() ? 0.5 : allowed});
   }
   return comparison.result("full");
+}
+
+}  // namespace
+
+Kernel kernel() {
+  return kernels::planned_kernel<Problem>("scan", "prefix sums of a vector on all tiles");
 }
 
 }  // namespace tessera::scan

@@ -1,7 +1,6 @@
-
 #include "kernels/pinned.h"
+#include "kernels/planned.h"
 #include "kernels/stencil/stencil.h"
-#include "sim/base/counted.h"
 
 namespace tessera::stencil {
 
@@ -14,45 +13,6 @@ constexpr config::Names<Code, 3> kCodes{
     {{"scheduled", Code::scheduled}, {"compiled", Code::compiled}, {"elements", Code::elements}}};
 constexpr std::uint32_t kCompiledChannels = 4;
 
-/// Throws KeyError for a plan that the machine or the problem has no parts for.
-void check_plan(const Plan& plan, const Options& options, const MachineConfig& machine) {
-  const std::uint32_t contexts = machine.tile.contexts;
-  kernels::require_rounds(options.external, plan.rounds.has_value());
-  const auto [round_rows, round_columns, loads] = plan.rounds.value_or(Rounds{});
-  require_pinned(round_rows <= options.rows, "rounds.rows", round_rows,
-                 "at most {} (workload.rows)", options.rows);
-  require_pinned(round_columns <= options.columns, "rounds.columns", round_columns,
-                 "at most {} (workload.columns)", options.columns);
-  const std::uint32_t rows = options.rows / round_rows;
-  const std::uint32_t columns = options.columns / round_columns;
-  require_pinned(plan.tile_rows <= rows, "tile_rows", plan.tile_rows,
-                 "at most {} (workload.rows{})", rows, plan.rounds ? ", in rounds" : "");
-  require_pinned(plan.tile_columns <= columns, "tile_columns", plan.tile_columns,
-                 "at most {} (workload.columns{})", columns, plan.rounds ? ", in rounds" : "");
-  require_pinned(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
-                 plan.tile_columns, "at most {} (tile_rows x tile_columns: {})",
-                 machine.tiles / plan.tile_rows, counted(machine.tiles, "tile"));
-  require_pinned(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
-                 "a divisor of {} (machine.tile.contexts)", contexts);
-  require_pinned(plan.code == Code::scheduled || options.channels == kCompiledChannels, "code",
-                 config::name_of(kCodes, plan.code), "scheduled, or 4 channels");
-  require_pinned(plan.code != Code::elements || options.dtype == program::Type::f32, "code",
-                 config::name_of(kCodes, plan.code), "scheduled, compiled with dtype f16");
-}
-
-/// Of both grids in their rings.
-std::uint64_t outer_bytes(const Problem& problem) {
-  const Options& o = problem.options;
-  return 2 * (o.rows + std::uint64_t{2}) * (o.columns + std::uint64_t{2}) * problem.cell_bytes();
-}
-
-/// The fullest tile, and those that have most neighbours.
-std::vector<plan::Tile> corner(const Plan& p) {
-  const std::uint32_t right = p.tile_columns > 1 ? 1 : 0;
-  const std::uint32_t below = p.tile_rows > 1 ? p.tile_columns : 0;
-  return {0, right, below, below + right};
-}
-
 /// Powers of two and what is half between.
 std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   std::vector<std::uint32_t> numbers;
@@ -64,70 +24,61 @@ std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   return numbers;
 }
 
-/// Adds all plans of a problem.
-class Candidates {
- public:
-  Candidates(const std::shared_ptr<const Problem>& problem, plan::Pricing& pricing,
-             kernels::Plans<Plan>& plans)
-      : problem_(problem), pricing_(pricing), shell_(1), plans_(plans) {}
+/// Whether a ring of these rounds and what is made of it may fit all tiles together; more rounds
+/// move more, so few beyond the first that do are tried. Columns are divided where rows alone are
+/// few.
+bool worth(const Problem& problem, std::uint32_t rows, std::uint32_t columns) {
+  constexpr std::uint64_t kBeyond = 16;
+  const std::uint64_t cells = std::uint64_t{problem.options.rows} * problem.options.columns;
+  const std::uint64_t room =
+      std::uint64_t{problem.machine.tiles} * problem.machine.tile.sram_kib * 1024;
+  const std::uint64_t least = ceil_div(2 * cells * problem.cell_bytes, room);
+  const std::uint64_t passes = std::uint64_t{rows} * columns;
+  if (passes == 1 && least == 1) return true;
+  return passes >= least && passes <= kBeyond * std::max<std::uint64_t>(least, 2) &&
+         (columns == 1 || rows >= problem.options.rows / kBeyond);
+}
 
-  void add_all() {
-    if (!problem_->options.external) return add_grids({});
-    for (const std::uint32_t columns : numbers_of_rounds(problem_->options.columns))
-      for (const std::uint32_t rows : numbers_of_rounds(problem_->options.rows))
-        if (worth(rows, columns)) add_grids(Rounds{rows, columns});
+/// Cycles that tiles work at least in all steps, without what rounds move.
+std::uint64_t least_steps(const Geometry& g, kernels::Plans<Plan>& plans, std::uint64_t call) {
+  const std::uint64_t steps = g.problem->options.steps;
+  if (g.streams()) return steps * g.passes() * call;
+  const auto sides = [&](std::uint64_t tiles) {
+    return g.problem->options.boundary == Boundary::periodic
+               ? 2
+               : std::min<std::uint64_t>(tiles - 1, 2);
+  };
+  const Block block = g.block(0);
+  const std::uint64_t bytes =
+      (sides(g.rows.tiles) * block.columns + sides(g.columns.tiles) * block.rows) * g.cell;
+  const std::uint64_t exchange =
+      bytes == 0 ? 0 : plans.costs().exchange({bytes, bytes, 0, g.tiles()});
+  const std::uint64_t exchanges = g.plan.rounds ? steps - 1 : steps;  // what is brought has a ring
+  return steps * (plans.costs().barrier() + call) + exchanges * exchange;
+}
+
+/// Bytes that rounds bring and store, of all blocks once.
+std::uint64_t moved_bytes(const Geometry& g) {
+  const std::uint64_t rows = g.rows.size(), columns = g.columns.size();
+  const std::uint64_t rings =
+      (rows + std::uint64_t{2} * g.rows.tiles) * (columns + std::uint64_t{2} * g.columns.tiles);
+  return g.passes() * (rings + rows * columns) * g.cell;
+}
+
+void add(const std::shared_ptr<const Problem>& problem, Plan plan, kernels::Plans<Plan>& plans) {
+  const auto g = std::make_shared<const Geometry>(Geometry{problem, plan});
+  const std::uint64_t working = least_steps(*g, plans,
+                                            plans.call(stencil_of(g, plans.shell(), g->streams()),
+                                                       {g->block(0).rows, g->block(0).columns}));
+  if (!plan.rounds) return plans.add(plan, working);
+  // That all blocks come and go.
+  const std::uint64_t times = g->streams() ? problem->options.steps : 1;
+  for (const kernels::Loads loads : kernels::loads_for(g->passes(), problem->machine.tile)) {
+    plan.rounds->loads = loads;
+    plans.add(plan, times * kernels::least_cycles(problem->machine, loads, g->passes(),
+                                                  working / times, moved_bytes(*g)));
   }
-
- private:
-  /// Rounds of which a ring and what is made of it may fit all tiles together; more of them move
-  /// more, so few beyond the first that do are tried. Columns are divided where rows alone are few.
-  [[nodiscard]] bool worth(std::uint32_t rows, std::uint32_t columns) const {
-    constexpr std::uint64_t kBeyond = 16;
-    const MachineConfig& machine = pricing_.machine();
-    const std::uint64_t cells = std::uint64_t{problem_->options.rows} * problem_->options.columns;
-    const std::uint64_t room = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
-    const std::uint64_t least = ceil_div(2 * cells * problem_->cell_bytes(), room);
-    const std::uint64_t passes = std::uint64_t{rows} * columns;
-    if (passes == 1 && least == 1) return true;
-    return passes >= least && passes <= kBeyond * std::max<std::uint64_t>(least, 2) &&
-           (columns == 1 || rows >= problem_->options.rows / kBeyond);
-  }
-
-  void add_grids(const std::optional<Rounds>& rounds) {
-    const Options& options = problem_->options;
-    const MachineConfig& machine = pricing_.machine();
-    const Rounds parts = rounds.value_or(Rounds{});
-    const std::uint32_t most_columns = options.columns / parts.columns;
-    const std::uint32_t most_rows = options.rows / parts.rows;
-    for (std::uint32_t columns = 1; columns <= std::min(machine.tiles, most_columns); ++columns) {
-      for (std::uint32_t across = 1; across <= machine.tile.contexts; ++across) {
-        if (machine.tile.contexts % across != 0) continue;
-        Plan plan{std::min(machine.tiles / columns, most_rows), columns, across};
-        plan.rounds = rounds;
-        add(plan);
-      }
-    }
-  }
-
-  void add(Plan plan) {
-    const std::uint64_t working = least_steps(problem_, plan, shell_, pricing_);
-    if (!plan.rounds) return plans_.add(plan, working);
-    const std::uint64_t passes = std::uint64_t{plan.rounds->rows} * plan.rounds->columns;
-    // That all blocks come and go.
-    const std::uint64_t times = passes > 1 ? problem_->options.steps : 1;
-    const std::uint64_t moved = moved_bytes(*problem_, plan) / times;
-    for (const kernels::Loads loads : kernels::loads_for(passes, pricing_.machine().tile)) {
-      plan.rounds->loads = loads;
-      plans_.add(plan, times * kernels::least_cycles(pricing_.machine(), loads, passes,
-                                                     working / times, moved));
-    }
-  }
-
-  const std::shared_ptr<const Problem>& problem_;
-  plan::Pricing& pricing_;
-  plan::Description shell_;
-  kernels::Plans<Plan>& plans_;
-};
+}
 
 }  // namespace
 
@@ -159,26 +110,70 @@ void describe(config::Fields& fields, Plan& plan) {
                         plan.rounds);
 }
 
-kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs) {
+void complete(const Problem& problem, Plan& plan) {
+  const Options& options = problem.options;
+  const MachineConfig& machine = problem.machine;
+  const std::uint32_t contexts = machine.tile.contexts;
+  kernels::require_rounds(options.external, plan.rounds.has_value());
+  const auto check = [&](std::string_view name, const Axis& axis) {
+    require_pinned(axis.rounds <= axis.cells, fmt::format("rounds.{}", name), axis.rounds,
+                   "at most {} (workload.{})", axis.cells, name);
+    require_pinned(axis.tiles <= axis.step(), fmt::format("tile_{}", name), axis.tiles,
+                   "at most {} (workload.{}{})", axis.step(), name,
+                   plan.rounds ? ", in rounds" : "");
+  };
+  const Rounds rounds = plan.rounds.value_or(Rounds{});
+  check("rows", {options.rows, rounds.rows, plan.tile_rows});
+  check("columns", {options.columns, rounds.columns, plan.tile_columns});
+  require_pinned(std::uint64_t{plan.tile_rows} * plan.tile_columns <= machine.tiles, "tile_columns",
+                 plan.tile_columns, "at most {} (tile_rows x tile_columns: {})",
+                 machine.tiles / plan.tile_rows, counted(machine.tiles, "tile"));
+  require_pinned(contexts % plan.worker_columns == 0, "worker_columns", plan.worker_columns,
+                 "a divisor of {} (machine.tile.contexts)", contexts);
+  require_pinned(plan.code == Code::scheduled || options.channels == kCompiledChannels, "code",
+                 config::name_of(kCodes, plan.code), "scheduled, or 4 channels");
+  require_pinned(plan.code != Code::elements || options.dtype == program::Type::f32, "code",
+                 config::name_of(kCodes, plan.code), "scheduled, compiled with dtype f16");
+  if (plan.rounds) plan.rounds->loads = kernels::loads_of(plan.rounds->loads, machine.tile);
+}
+
+/// All grids of tiles, and all divisions of a block among workers.
+void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
   const Options& options = problem->options;
-  const MachineConfig& machine = costs.machine();
-  if (options.external)
-    kernels::require_external(machine, "the grids of two steps", outer_bytes(*problem));
-  plan::Pricing pricing(costs);
-  kernels::Plans<Plan> plans(
-      "stencil for " + problem->text(), pricing,
-      [&](const Plan& plan) {
-        return plan::Described(describe_program(problem, plan), corner(plan));
-      },
-      [&](const Plan& plan) { return least_bytes(problem, plan); });
-  if (auto pinned = options.plan) {
-    check_plan(*pinned, options, machine);
-    if (pinned->rounds)
-      pinned->rounds->loads = kernels::loads_of(pinned->rounds->loads, machine.tile);
-    return plans.pinned(*pinned);
-  }
-  Candidates(problem, pricing, plans).add_all();
-  return plans.best();
+  const MachineConfig& machine = problem->machine;
+  const auto add_grids = [&](std::uint32_t rows, std::uint32_t columns) {
+    for (std::uint32_t across = 1; across <= std::min(machine.tiles, options.columns / columns);
+         ++across)
+      for (std::uint32_t workers = 1; workers <= machine.tile.contexts; ++workers) {
+        if (machine.tile.contexts % workers != 0) continue;
+        Plan plan{std::min(machine.tiles / across, options.rows / rows), across, workers};
+        if (options.external) plan.rounds = {rows, columns};
+        add(problem, plan, plans);
+      }
+  };
+  if (!options.external) return add_grids(1, 1);
+  for (const std::uint32_t columns : numbers_of_rounds(options.columns))
+    for (const std::uint32_t rows : numbers_of_rounds(options.rows))
+      if (worth(*problem, rows, columns)) add_grids(rows, columns);
+}
+
+std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
+  // It owns nothing.
+  const Geometry g{{std::shared_ptr<const Problem>(), &problem}, plan};
+  const Block block = g.block(0);
+  const bool beside = g.rounds.loads == kernels::Loads::beside;
+  const std::uint64_t made = g.streams() ? block.rows * block.columns : block.size();
+  return ((beside ? 2 : 1) * block.size() + made) * g.cell;
+}
+
+std::string text(const Problem& problem) {
+  const Options& o = problem.options;
+  return fmt::format("{}x{}x{} {}, {}", o.rows, o.columns, o.channels,
+                     config::name_of(data::kFloatTypes, o.dtype), counted(o.steps, "step"));
+}
+
+Kernel kernel() {
+  return kernels::planned_kernel<Problem>("stencil", "steps of a 3x3 stencil on a grid of cells");
 }
 
 }  // namespace tessera::stencil

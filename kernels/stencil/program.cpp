@@ -1,181 +1,183 @@
-#include <bit>
-
 #include "kernels/codelet.h"
-#include "kernels/stencil/geometry.h"
+#include "kernels/stencil/stencil.h"
+#include "kernels/stored.h"
 
 namespace tessera::stencil {
 
+using kernels::behind;
 using plan::OuterId;
 using plan::Sizes;
+using program::BufferId;
 using program::Place;
 
 namespace {
 
 constexpr std::uint32_t kWordBytes = 8;
 
-using Words = kernels::Arguments;
+/// How cells of a block lie: in its ring, in a ring of each worker's, or one row behind the other.
+enum class Cells : std::uint8_t { ring, slices, rows };
 
-Words weights_of(const Problem& problem) {
-  Words words;
-  for (std::size_t i = 0; i < kWeights; ++i) {
-    std::array<std::byte, 4> bytes{};
-    data::store_element(problem.options.dtype, bytes, 0, problem.weight(i));
-    words.emplace_back(std::bit_cast<std::uint32_t>(bytes));
+/// A block's parts, one for each worker.
+struct Shares {
+  Block block;
+  std::uint64_t down, across;  ///< workers
+
+  Shares(const Block& of, const Geometry& g)
+      : block(of),
+        down(g.problem->machine.tile.contexts / g.plan.worker_columns),
+        across(g.plan.worker_columns) {}
+
+  [[nodiscard]] Interval rows(std::uint64_t worker) const {
+    return EvenSplit{block.rows, word(down)}.part(worker / across);
   }
-  return words;
-}
-
-/// Calls of the codelets on a block. Sizes: its rows and columns. Operands: what is read, what is
-/// written. Functions of the geometry keep it; they are the description's.
-class Functions {
- public:
-  Functions(std::shared_ptr<const Geometry> geometry, plan::Description& description)
-      : geometry_(std::move(geometry)), description_(description) {}
-
-  /// From the block's ring, or from slices, to a ring, or to rows one behind the other.
-  const plan::Function& stencil(bool to_rows = false) {
-    constexpr std::array<std::string_view, 3> kKinds{"", "compiled_", "elements_"};
-    const bool sliced = geometry_->sliced();
-    return called(
-        fmt::format("stencil_{}{}", kKinds[static_cast<std::size_t>(geometry_->plan().code)],
-                    geometry_->options().dtype == program::Type::f16 ? "f16" : "f32"),
-        weights_of(geometry_->problem()),
-        [sliced, to_rows](const Block& block, const Block& slice, std::size_t worker,
-                          Share& share) {
-          if (to_rows && share.lines == 0)
-            share.out = 0;
-          else if (to_rows)
-            share.out = share.out - 1 - block.line() - 2 * (share.in / block.line());
-          if (sliced) share.in = worker * slice.size();
-          return Lines{sliced ? slice.line() : block.line(),
-                       to_rows ? block.columns : block.line()};
-        },
-        to_rows ? " to rows" : "");
+  [[nodiscard]] Interval columns(std::uint64_t worker) const {
+    return EvenSplit{block.columns, word(across)}.part(worker % across);
   }
-
-  /// From the block's ring to slices.
-  const plan::Function& copy() {
-    return called(
-        "stencil_copy", {},
-        [](const Block& block, const Block& slice, std::size_t worker, Share& share) {
-          share.out = worker * slice.size();
-          if (share.lines > 0) share.lines += 2;
-          share.cells += 2;
-          return Lines{block.line(), slice.line()};
-        },
-        "");
+  /// Of the fullest worker.
+  [[nodiscard]] Block largest() const {
+    return {ceil_div(block.rows, down), ceil_div(block.columns, across)};
   }
-
- private:
-  /// Cells from line to line of what is read and what is written.
-  struct Lines {
-    std::uint64_t in, out;
-  };
-
-  /// `adapt` changes a worker's share and gives the lines.
-  template <class Adapt>
-  const plan::Function& called(const std::string& name, const Words& weights, const Adapt& adapt,
-                               const char* form) {
-    const std::uint64_t across = geometry_->plan().worker_columns;
-    const std::uint64_t down = geometry_->contexts() / across;
-    const auto codelet =
-        kernels::Codelet::of(geometry_->problem().code, description_, name, geometry_->contexts());
-    const auto vertex = [=, g = geometry_](const Sizes& sizes, std::span<const Place> operands) {
-      const Block block{sizes[0], sizes[1]}, slice = g->part(block);
-      std::vector<Share> shares = g->shares(block);
-      Lines lines{};
-      for (std::size_t w = 0; w < shares.size(); ++w) lines = adapt(block, slice, w, shares[w]);
-      const auto bytes = [&](std::uint64_t cells) { return word(cells * g->cell()); };
-      Words words = weights;
-      words.insert(words.end(),
-                   {bytes(lines.in), bytes(lines.out), bytes(1), bytes(1) / kWordBytes});
-      for (const Share& share : shares)
-        words.insert(words.end(), {Place{operands[0].buffer, bytes(share.in)},
-                                   Place{operands[1].buffer, bytes(share.out)}, word(share.lines),
-                                   word(share.cells)});
-      return codelet.all(std::move(words));
-    };
-    return description_.function(
-        {fmt::format("{} {} {}{}", name, across, geometry_->sliced(), form),
-         {{down, 2 * down}, {across, 8 * across, 32}},
-         vertex,
-         [g = geometry_](const Sizes& sizes) {
-           const Block block{sizes[0], sizes[1]};
-           return std::vector(2, std::max(block.size(), g->slices(block)) * g->cell());
-         }});
+  /// Cells of all slices.
+  [[nodiscard]] std::uint64_t slices() const { return down * across * largest().size(); }
+  [[nodiscard]] std::uint64_t line(Cells cells) const {
+    if (cells == Cells::rows) return block.columns;
+    return cells == Cells::ring ? block.line() : largest().line();
   }
-
-  std::shared_ptr<const Geometry> geometry_;
-  plan::Description& description_;
+  /// The first cell of a worker's, or its north-western neighbour where there are rings.
+  [[nodiscard]] std::uint64_t begin(Cells cells, std::uint64_t worker) const {
+    if (cells == Cells::slices) return worker * largest().size();
+    return rows(worker).begin * line(cells) + columns(worker).begin;
+  }
 };
+
+/// Calls of a codelet on a block, whose rows and columns are the sizes. Operands: what is read,
+/// what is written. Copies to slices have no weights, and take rings.
+const plan::Function& called(const std::shared_ptr<const Geometry>& geometry,
+                             plan::Description& description, const std::string& name, Cells from,
+                             Cells to) {
+  const Problem& problem = *geometry->problem;
+  const std::uint32_t contexts = problem.machine.tile.contexts;
+  const bool copies = to == Cells::slices;
+  kernels::Arguments first;
+  for (const double weight : problem.weights)
+    if (!copies) first.emplace_back(kernels::bits_of(problem.options.dtype, weight));
+  const auto vertex = [=, g = geometry,
+                       codelet = kernels::Codelet::of(problem.code, description, name, contexts)](
+                          const Sizes& sizes, std::span<const Place> of) {
+    const Shares shares({sizes[0], sizes[1]}, *g);
+    const auto bytes = [&](std::uint64_t cells) { return word(cells * g->cell); };
+    kernels::Arguments words = first;
+    words.insert(words.end(), {bytes(shares.line(from)), bytes(shares.line(to)), bytes(1),
+                               bytes(1) / kWordBytes});
+    // From a ring's corner to its first cell.
+    const std::uint64_t inside = to == Cells::ring ? shares.line(to) + 1 : 0;
+    for (std::uint32_t worker = 0; worker < contexts; ++worker) {
+      const std::uint64_t rows = shares.rows(worker).size(),
+                          columns = shares.columns(worker).size();
+      const std::uint32_t around = copies ? 2 : 0;
+      if (rows == 0 || columns == 0)
+        words.insert(words.end(), {of[0], of[1], 0U, 0U});
+      else
+        words.insert(words.end(), {behind(of[0], bytes(shares.begin(from, worker))),
+                                   behind(of[1], bytes(shares.begin(to, worker) + inside)),
+                                   word(rows + around), word(columns + around)});
+    }
+    return codelet.all(std::move(words));
+  };
+  const std::uint64_t across = geometry->plan.worker_columns, down = contexts / across;
+  return description.function(
+      {fmt::format("{} {} {} {}", name, across, static_cast<int>(from), static_cast<int>(to)),
+       {{down, 2 * down}, {across, 8 * across, 32}},
+       vertex,
+       [g = geometry](const Sizes& sizes) {
+         const Shares shares({sizes[0], sizes[1]}, *g);
+         return std::vector(2, std::max(shares.block.size(), shares.slices()) * g->cell);
+       }});
+}
 
 /// States the arrays and steps of a plan.
 class Statement {
  public:
-  Statement(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-            plan::Description& description)
-      : geometry_(std::make_shared<const Geometry>(problem, plan)),
-        steps_(problem->options.steps),
-        cell_(problem->cell_bytes()),
-        outer_{(problem->options.columns + std::uint64_t{2}) * cell_,
-               problem->options.rows + std::uint64_t{2}},
-        description_(description),
-        functions_(geometry_, description) {}
+  Statement(const std::shared_ptr<const Geometry>& geometry, plan::Description& description)
+      : geometry_(geometry),
+        steps_(geometry->problem->options.steps),
+        outer_{(geometry->problem->options.columns + std::uint64_t{2}) * geometry->cell,
+               geometry->problem->options.rows + std::uint64_t{2}},
+        description_(description) {}
 
   /// The grid lies on the tiles.
   void state_on_tiles() {
-    const BufferId first = rings(true, steps_ % 2 == 0);
-    const BufferId second = rings(false, steps_ % 2 == 1);
+    const auto runs = [g = geometry_](Tile tile, program::Runs& all) {
+      const Interval rows = g->rows_of(tile), columns = g->columns_of(tile);
+      for (std::uint64_t row = rows.begin; row < rows.end; ++row)
+        add_cells(*g->problem, (row - rows.begin + 1) * g->block(tile).line() + 1, row, columns,
+                  all);
+    };
+    const BufferId first = rings({.keep = steps_ % 2 == 0, .contents = contents(runs)});
+    const BufferId second = rings({.keep = steps_ % 2 == 1, .contents = plan::zeros});
     const BufferId last =
         by_turns(steps_, first, second, [this](BufferId from, BufferId to) { step(from, to); });
-    const auto runs = [g = geometry_](Tile tile, program::Runs& all) {
-      const Interval rows = g->rows(tile);
-      for (std::uint64_t y = 0; y < rows.size(); ++y)
-        add_runs(g->problem(), g->block(tile).place(y, 0), rows.begin + y, g->columns(tile), all);
-    };
     description_.tensor({result(), last, runs});
   }
 
   /// It lies outside: in each step every block of it is brought and goes, or once in all.
   void state_outside() {
     const bool odd = geometry_->streams() ? steps_ % 2 == 1 : true;
-    const auto contents = [g = geometry_](std::uint64_t row, std::uint64_t at,
-                                          std::span<std::byte> into) {
-      g->problem().store(row, at / data::element_bytes(g->options().dtype), into);
+    const auto runs = [problem = geometry_->problem](std::size_t row, program::Runs& all) {
+      if (row > 0 && row <= problem->options.rows)
+        add_cells(*problem, 1, row - 1, {0, problem->options.columns}, all);
+    };
+    const auto rows = [line = outer_.held, write = contents(runs)](
+                          std::uint64_t row, std::uint64_t at, std::span<std::byte> into) {
+      kernels::fill_units(at, into, line, [&](std::uint64_t /*unit*/, std::span<std::byte> whole) {
+        write(static_cast<Tile>(row), whole);
+      });
     };
     const OuterId given =
-        description_.outside({"cells", outer_.bytes(), !odd, outer_.contents(contents)});
+        description_.outside({"cells", outer_.bytes(), !odd, outer_.contents(rows)});
     const OuterId made = description_.outside({"cells made", outer_.bytes(), odd, {}});
     geometry_->streams() ? stream(given, made) : stay(given, made);
-    description_.tensor(outer_result(odd ? made : given));
+    program::Tensor tensor = result();
+    tensor.runs = runs;
+    for (std::uint64_t row = 0; row < outer_.count; ++row)
+      tensor.parts.push_back(
+          {program::OuterPlace{odd ? made : given, row * outer_.stride()}, word(outer_.held)});
+    description_.tensor(std::move(tensor));
   }
 
  private:
-  /// Blocks in rings: the grid, or zeros.
-  BufferId rings(bool given, bool keep) {
-    // Rings stay zero where no neighbour gives anything.
-    const auto contents = [g = geometry_, given](Tile tile, std::span<std::byte> into) {
-      plan::zeros(tile, into);
-      const Block block = g->block(tile);
-      for (std::uint64_t y = 0; given && y < block.rows; ++y)
-        g->problem().store(g->rows(tile).begin + y + 1,
-                           (g->columns(tile).begin + 1) * g->problem().cell_numbers(),
-                           into.subspan(block.place(y, 0) * g->cell(), block.columns * g->cell()));
-    };
-    return cells("cells", {.keep = keep, .contents = contents}, &Block::size);
+  /// Cells of a row of the grid, which lie from cell number `at` of a part on.
+  static void add_cells(const Problem& problem, std::uint64_t at, std::uint64_t row,
+                        Interval columns, program::Runs& runs) {
+    const Options& o = problem.options;
+    for (std::uint64_t column = columns.begin; column < columns.end; ++column, ++at)
+      runs.add(
+          {at * problem.cell_numbers(), (row * o.columns + column) * o.channels, o.channels, 1});
   }
-  /// The same of which a transfer brings all.
-  BufferId loaded_rings() { return cells("cells", {}, &Block::size); }
-
-  /// An array of as many cells as a block has by `count`.
-  template <class Count>
-  BufferId cells(std::string_view name, plan::Array of, const Count& count) {
-    of.name = name;
-    of.bytes = [g = geometry_, count](Tile tile) {
-      return std::invoke(count, g->block(tile)) * g->cell();
+  /// The numbers of the grid that `runs` says of a part.
+  template <class RunsOf>
+  [[nodiscard]] decltype(plan::Array::contents) contents(const RunsOf& runs) const {
+    const auto number = [problem = geometry_->problem](std::uint64_t at) {
+      return problem->x.element(at / problem->x.columns(), at % problem->x.columns());
     };
+    return kernels::contents_of(geometry_->problem->options.dtype, number, runs);
+  }
+  [[nodiscard]] program::Tensor result() const {
+    const Options& o = geometry_->problem->options;
+    return {"Y", program::Role::result, o.dtype, {o.rows, o.columns, o.channels}};
+  }
+
+  /// An array of as many cells as count(block).
+  template <class Count>
+  BufferId cells(std::string_view name, const Count& count, plan::Array of = {}) {
+    of.name = name;
+    of.bytes = [g = geometry_, count](Tile tile) { return count(g->block(tile)) * g->cell; };
     of.tiles = geometry_->tiles();
     return description_.array(std::move(of));
+  }
+  BufferId rings(plan::Array of = {}) {
+    return cells(
+        "cells", [](const Block& block) { return block.size(); }, std::move(of));
   }
 
   void compute(const char* name, const plan::Function& function, BufferId from, BufferId to) {
@@ -187,12 +189,13 @@ class Statement {
 
   /// The stencil where rings are complete.
   void stencil(BufferId from, BufferId to, bool to_rows) {
-    const plan::Function& stencil = functions_.stencil(to_rows);
-    if (!geometry_->sliced()) return compute("stencil", stencil, from, to);
+    const plan::Function& stencil = stencil_of(geometry_, description_, to_rows);
+    if (geometry_->plan.slices == Slices::tile) return compute("stencil", stencil, from, to);
     if (!slices_)
-      slices_ =
-          cells("slices", {}, [g = geometry_](const Block& block) { return g->slices(block); });
-    compute("slices", functions_.copy(), from, *slices_);
+      slices_ = cells("slices",
+                      [g = geometry_](const Block& block) { return Shares(block, *g).slices(); });
+    compute("slices", called(geometry_, description_, "stencil_copy", Cells::ring, Cells::slices),
+            from, *slices_);
     compute("stencil", stencil, *slices_, to);
   }
 
@@ -203,14 +206,47 @@ class Statement {
                             for (int down = -1; down <= 1; ++down)
                               for (int across = -1; across <= 1; ++across)
                                 if (down != 0 || across != 0)
-                                  g->pull(tile, down, across, from, pulls);
+                                  pull(*g, tile, down, across, from, pulls);
                           });
     stencil(from, to, to_rows);
   }
 
+  /// What the ring of tile `at` along an axis holds of the neighbour in a direction: places in both
+  /// tiles' rings.
+  struct Side {
+    Tile tile;
+    std::uint64_t into, from, cells;
+  };
+  static Side side(const Axis& axis, Tile at, int by) {
+    const Tile giver = (at + axis.tiles + static_cast<Tile>(by)) % axis.tiles;
+    const std::uint64_t own = axis.part(at).size(), its = axis.part(giver).size();
+    if (by == 0) return {giver, 1, 1, own};
+    return by < 0 ? Side{giver, 0, its, 1} : Side{giver, own + 1, 1, 1};
+  }
+  static bool ends(const Axis& axis, Tile at, int by) {
+    return by < 0 ? at == 0 : by > 0 && at + 1 == axis.tiles;
+  }
+  /// Nothing where the grid ends.
+  static void pull(const Geometry& g, Tile tile, int down, int across, BufferId cells,
+                   plan::Pulls& pulls) {
+    const Tile row = tile / g.columns.tiles, column = tile % g.columns.tiles;
+    if (g.problem->options.boundary == Boundary::zero &&
+        (ends(g.rows, row, down) || ends(g.columns, column, across)))
+      return;
+    const Side rows = side(g.rows, row, down), columns = side(g.columns, column, across);
+    const Tile from = rows.tile * g.columns.tiles + columns.tile;
+    const auto place = [&](const Block& block, std::uint64_t y, std::uint64_t x) {
+      return Place{cells, word((y * block.line() + x) * g.cell)};
+    };
+    for (std::uint64_t i = 0; i < rows.cells; ++i)
+      pulls.push_back({place(g.block(tile), rows.into + i, columns.into), from,
+                       place(g.block(from), rows.from + i, columns.from),
+                       word(columns.cells * g.cell)});
+  }
+
   /// `count` steps from one to the other and back; returns which holds what the last one makes.
-  template <class Cells, class Step>
-  Cells by_turns(std::uint32_t count, Cells first, Cells second, const Step& step) {
+  template <class Id, class Step>
+  Id by_turns(std::uint32_t count, Id first, Id second, const Step& step) {
     if (count > 1)
       description_.repeat(count / 2, [&] {
         step(first, second);
@@ -221,9 +257,9 @@ class Statement {
   }
 
   void stream(OuterId given, OuterId made) {
-    const BufferId ring = loaded_rings();
+    const BufferId ring = rings();
     const BufferId rows =
-        cells("rows made", {}, [](const Block& block) { return block.rows * block.columns; });
+        cells("rows made", [](const Block& block) { return block.rows * block.columns; });
     by_turns(steps_, given, made, [&](OuterId from, OuterId to) {
       description_.rounds(
           rounds(from, to, ring, rows), [&](bool /*first*/) { stencil(ring, rows, true); }, [] {});
@@ -232,8 +268,8 @@ class Statement {
   }
 
   void stay(OuterId given, OuterId made) {
-    const BufferId first = loaded_rings();
-    const BufferId second = rings(false, false);
+    const BufferId first = rings();
+    const BufferId second = rings({.contents = plan::zeros});
     // The last step makes rows in the array that it does not read.
     description_.rounds(
         rounds(given, made, first, steps_ % 2 == 0 ? first : second),
@@ -247,121 +283,70 @@ class Statement {
 
   /// What all blocks of a step need and make.
   [[nodiscard]] plan::Rounds rounds(OuterId from, OuterId to, BufferId ring, BufferId rows) const {
-    const Rounds parts = geometry_->rounds();
     plan::Rounds rounds;
     rounds.name = "cells";
-    rounds.passes = parts.rows * parts.columns;
+    rounds.passes = geometry_->passes();
     rounds.tiles = geometry_->tiles();
-    rounds.overlap = parts.loads == kernels::Loads::beside;
+    rounds.overlap = geometry_->rounds.loads == kernels::Loads::beside;
     rounds.loaded = {ring};
-    rounds.radices[0] = rounds.pass_radices[0] = parts.columns;
-    rounds.radices[1] = rounds.pass_radices[1] = parts.rows;
+    rounds.radices[0] = rounds.pass_radices[0] = geometry_->columns.rounds;
+    rounds.radices[1] = rounds.pass_radices[1] = geometry_->rows.rounds;
     rounds.in_place = true;
     // A tile's block of the grid, so many cells from its ring.
-    const auto move = [g = geometry_, grid = outer_](Tile tile, plan::Load load, std::uint64_t in,
-                                                     const Block& block) {
-      const Options& o = g->options();
-      load.offset =
-          (g->rows(tile).begin + in) * grid.stride() + (g->columns(tile).begin + in) * g->cell();
-      load.row_bytes = word(block.columns * g->cell());
-      load.rows = word(block.rows);
-      load.pitch = grid.stride();
-      load.steps[0] = RoundSplit{o.columns, g->rounds().columns}.step() * g->cell();
-      load.steps[1] = RoundSplit{o.rows, g->rounds().rows}.step() * grid.stride();
-      return load;
+    const auto move = [g = geometry_, pitch = outer_.stride()](Tile tile, BufferId array,
+                                                               OuterId outside, std::uint64_t in,
+                                                               const Block& block) -> plan::Load {
+      return {{array},
+              outside,
+              (g->rows_of(tile).begin + in) * pitch + (g->columns_of(tile).begin + in) * g->cell,
+              word(block.columns * g->cell),
+              word(block.rows),
+              pitch,
+              {g->columns.step() * g->cell, g->rows.step() * pitch, 0}};
     };
     rounds.loads = [=, g = geometry_](Tile tile, plan::Loads& all) {
       const Block block = g->block(tile);
-      all.push_back(move(tile, {{ring}, from}, 0, {block.rows + 2, block.columns + 2}));
+      all.push_back(move(tile, ring, from, 0, {block.rows + 2, block.columns + 2}));
     };
     rounds.stores = [=, g = geometry_](Tile tile, plan::Loads& all) {
-      all.push_back(move(tile, {{rows}, to}, 1, g->block(tile)));
+      all.push_back(move(tile, rows, to, 1, g->block(tile)));
     };
     return rounds;
   }
 
-  [[nodiscard]] program::Tensor result() const {
-    const Options& o = geometry_->options();
-    return {"Y", program::Role::result, o.dtype, {o.rows, o.columns, o.channels}};
-  }
-  /// A part a row.
-  [[nodiscard]] program::Tensor outer_result(OuterId outside) const {
-    const Options& o = geometry_->options();
-    program::Tensor tensor = result();
-    for (std::uint64_t row = 0; row < o.rows; ++row)
-      tensor.parts.push_back({program::OuterPlace{outside, (row + 1) * outer_.stride() + cell_},
-                              word(o.columns * cell_)});
-    tensor.runs = [g = geometry_](std::size_t row, program::Runs& runs) {
-      add_runs(g->problem(), 0, row, {0, g->options().columns}, runs);
-    };
-    return tensor;
-  }
-  /// Cells of a row of the grid, which lie from cell number `at` of a part on.
-  static void add_runs(const Problem& problem, std::uint64_t at, std::uint64_t row,
-                       Interval columns, program::Runs& runs) {
-    const Options& o = problem.options;
-    for (std::uint64_t x = 0; x < columns.size(); ++x)
-      runs.add({(at + x) * problem.cell_numbers(),
-                (row * o.columns + columns.begin + x) * o.channels, o.channels, 1});
-  }
-
   std::shared_ptr<const Geometry> geometry_;
   std::uint32_t steps_;
-  std::uint64_t cell_;
   kernels::PanelFile outer_;  ///< a grid outside in a ring of zeros, a row a panel
   plan::Description& description_;
-  Functions functions_;
   std::optional<BufferId> slices_;
 };
 
+/// The fullest tile, and those that have most neighbours.
+std::vector<Tile> corner(const Plan& p) {
+  const Tile right = p.tile_columns > 1 ? 1 : 0;
+  const Tile below = p.tile_rows > 1 ? p.tile_columns : 0;
+  return {0, right, below, below + right};
+}
+
 }  // namespace
 
-std::uint64_t least_steps(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-                          plan::Description& shell, plan::Pricing& pricing) {
-  const auto g = std::make_shared<const Geometry>(problem, plan);
-  const Block block = g->block(0);
-  const std::uint64_t steps = problem->options.steps;
-  const std::uint64_t call =
-      pricing.call(shell, Functions(g, shell).stencil(g->streams()), {block.rows, block.columns});
-  if (g->streams()) return steps * g->rounds().rows * g->rounds().columns * call;
-  const auto sides = [&](std::uint64_t tiles) {
-    return problem->options.boundary == Boundary::periodic ? 2
-                                                           : std::min(tiles - 1, std::uint64_t{2});
-  };
-  const std::uint64_t bytes =
-      (sides(plan.tile_rows) * block.columns + sides(plan.tile_columns) * block.rows) * g->cell();
-  const std::uint64_t exchange =
-      bytes == 0 ? 0 : pricing.costs().exchange({bytes, bytes, 0, g->tiles()});
-  const std::uint64_t exchanges = plan.rounds ? steps - 1 : steps;  // what is brought has a ring
-  return steps * (pricing.costs().barrier() + call) + exchanges * exchange;
+const plan::Function& stencil_of(const std::shared_ptr<const Geometry>& geometry,
+                                 plan::Description& description, bool to_rows) {
+  constexpr std::array<std::string_view, 3> kKinds{"", "compiled_", "elements_"};
+  const Options& options = geometry->problem->options;
+  return called(geometry, description,
+                fmt::format("stencil_{}{}", kKinds[static_cast<std::size_t>(geometry->plan.code)],
+                            config::name_of(data::kFloatTypes, options.dtype)),
+                geometry->plan.slices == Slices::worker ? Cells::slices : Cells::ring,
+                to_rows ? Cells::rows : Cells::ring);
 }
 
-std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const Plan& plan) {
-  const Geometry g(problem, plan);
-  const Block block = g.block(0);
-  const bool beside = g.rounds().loads == kernels::Loads::beside;
-  const std::uint64_t made = g.streams() ? block.rows * block.columns : block.size();
-  return ((beside ? 2 : 1) * block.size() + made) * g.cell();
-}
-
-std::uint64_t moved_bytes(const Problem& problem, const Plan& plan) {
-  const Rounds parts = plan.rounds.value_or(Rounds{});
-  const Options& o = problem.options;
-  const std::uint64_t rows = RoundSplit{o.rows, parts.rows}.size();
-  const std::uint64_t columns = RoundSplit{o.columns, parts.columns}.size();
-  const std::uint64_t rings =
-      (rows + std::uint64_t{2} * plan.tile_rows) * (columns + std::uint64_t{2} * plan.tile_columns);
-  const std::uint64_t passes = std::uint64_t{parts.rows} * parts.columns;
-  return passes * (passes > 1 ? o.steps : 1) * (rings + rows * columns) * problem.cell_bytes();
-}
-
-plan::Description describe_program(const std::shared_ptr<const Problem>& problem,
-                                   const Plan& plan) {
+plan::Described described(const std::shared_ptr<const Problem>& problem, const Plan& plan) {
   plan::Description description(problem->machine.tiles);
-  Statement statement(problem, plan, description);
+  Statement statement(std::make_shared<const Geometry>(Geometry{problem, plan}), description);
   plan.rounds ? statement.state_outside() : statement.state_on_tiles();
   description.tensor(data::tensor_of("x", problem->x, problem->options.dtype));
-  return description;
+  return {std::move(description), corner(plan)};
 }
 
 }  // namespace tessera::stencil

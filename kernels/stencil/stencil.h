@@ -1,27 +1,31 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "kernels/external.h"
 #include "kernels/layout.h"
-#include "kernels/planned.h"
 #include "sim/data/dense_operand.h"
 #include "sim/data/element.h"
 #include "sim/elf/codelet.h"
+#include "sim/plan/search.h"
 
 /// The workload `stencil`: steps of a 3x3 stencil on a grid of cells of several channels. Each tile
 /// holds a block of the grid in a ring of its neighbours' cells, which an exchange brings before
 /// every step.
 namespace tessera::stencil {
 
+using kernels::EvenSplit;
+using kernels::Interval;
+using plan::Tile;
+
 enum class Boundary : std::uint8_t { zero, periodic };
 /// Who has cells with all their neighbours behind each other: the tile, or each worker a copy.
 enum class Slices : std::uint8_t { tile, worker };
 /// Tile code: scheduled by hand, or as a compiler makes it, for words of elements or single ones.
 enum class Code : std::uint8_t { scheduled, compiled, elements };
-
-constexpr std::size_t kWeights = 9;
 
 /// Blocks of the grid where it lies outside the tiles. One: it is brought once and stays for all
 /// steps; several: in each step all of them are brought and go, one after the other.
@@ -42,7 +46,7 @@ void describe(config::Fields& fields, Plan& plan);
 
 /// Of the cell to the north-west, north, ... of a cell in its next value; a Gaussian blur.
 struct Weights {
-  std::array<double, kWeights> of{0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125, 0.0625};
+  std::array<double, 9> of{0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125, 0.0625};
 };
 void describe(config::Fields& fields, Weights& weights);
 
@@ -64,38 +68,69 @@ struct Problem {
   Options options;
   MachineConfig machine;
   data::DenseOperand x;  ///< [rows, columns x channels]
+  std::array<double, 9> weights = options.weights.of;
+  std::uint64_t rounded_weights = data::round_all(options.dtype, weights);
+  /// Cells lie on whole 64-bit words.
+  std::uint32_t cell_bytes = round_up(options.channels * data::element_bytes(options.dtype), 8U);
   elf::KernelCode code{"stencil"};
 
+  /// Throws KeyError if the grid lies outside and the machine has no place for it there.
   Problem(const Options& options, const MachineConfig& machine);
-  [[nodiscard]] std::string text() const;  ///< for messages
-  /// Cells lie on whole 64-bit words, in so many numbers.
-  [[nodiscard]] std::uint32_t cell_bytes() const;
   [[nodiscard]] std::uint32_t cell_numbers() const {
-    return cell_bytes() / data::element_bytes(options.dtype);
+    return cell_bytes / data::element_bytes(options.dtype);
   }
-  /// Writes numbers of a row of the grid in a ring of zeros, from number `first` of that row on.
-  void store(std::uint64_t row, std::uint64_t first, std::span<std::byte> into) const;
-  [[nodiscard]] double weight(std::size_t i) const;  ///< in the type of the grid
 };
 
-/// Time and memory of all plans come from this.
-plan::Description describe_program(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+/// Cells of rows and columns, in a ring of neighbours.
+struct Block {
+  std::uint64_t rows, columns;
 
-/// Bytes that rounds bring and store in all steps.
-std::uint64_t moved_bytes(const Problem& problem, const Plan& plan);
-/// Bytes of the fullest tile's cells, at least.
-std::uint64_t least_bytes(const std::shared_ptr<const Problem>& problem, const Plan& plan);
-/// Cycles that tiles work at least in all steps, without what rounds move. `shell`: a description
-/// without steps, which keeps the calls.
-std::uint64_t least_steps(const std::shared_ptr<const Problem>& problem, const Plan& plan,
-                          plan::Description& shell, plan::Pricing& pricing);
+  [[nodiscard]] std::uint64_t line() const { return columns + 2; }  ///< from row to row
+  /// With a cell more, which tile code reads behind the last and does not use.
+  [[nodiscard]] std::uint64_t size() const { return (rows + 2) * line() + 1; }
+};
 
-/// Throws UserError if no plan fits.
-kernels::Planned<Plan> planned(const std::shared_ptr<const Problem>& problem, MachineCosts& costs);
+/// Rows or columns of the grid, in rounds of one size: where they do not divide it, each takes some
+/// of the next one's too, which makes the same of them. The tiles share what a round has.
+struct Axis {
+  std::uint32_t cells, rounds;
+  Tile tiles;
+
+  [[nodiscard]] std::uint32_t step() const { return cells / rounds; }
+  [[nodiscard]] std::uint32_t size() const { return cells - (rounds - 1) * step(); }
+  [[nodiscard]] Interval part(Tile tile) const { return EvenSplit{size(), tiles}.part(tile); }
+};
+
+/// How a plan divides the grid.
+struct Geometry {
+  std::shared_ptr<const Problem> problem;
+  Plan plan;
+  Rounds rounds = plan.rounds.value_or(Rounds{});
+  Axis rows{problem->options.rows, rounds.rows, plan.tile_rows};
+  Axis columns{problem->options.columns, rounds.columns, plan.tile_columns};
+  std::uint64_t cell = problem->cell_bytes;
+
+  [[nodiscard]] std::uint32_t passes() const { return rounds.rows * rounds.columns; }
+  /// Whether every step brings all blocks of the grid; else it stays on the tiles.
+  [[nodiscard]] bool streams() const { return passes() > 1; }
+  [[nodiscard]] Tile tiles() const { return rows.tiles * columns.tiles; }
+  [[nodiscard]] Interval rows_of(Tile tile) const { return rows.part(tile / columns.tiles); }
+  [[nodiscard]] Interval columns_of(Tile tile) const { return columns.part(tile % columns.tiles); }
+  [[nodiscard]] Block block(Tile tile) const {
+    return {rows_of(tile).size(), columns_of(tile).size()};
+  }
+};
+
+/// The stencil of a block, whose rows and columns are the sizes: from its ring, or slices, to a
+/// ring, or to rows one behind the other.
+const plan::Function& stencil_of(const std::shared_ptr<const Geometry>& geometry,
+                                 plan::Description& description, bool to_rows);
+
+/// The program, of which time and memory of all plans come, and tiles that stand for all.
+plan::Described described(const std::shared_ptr<const Problem>& problem, const Plan& plan);
+
 WorkloadSummary summary(const Problem& problem, const Plan& plan);
 CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
                     const CheckRequest& request);
-
-using Stencil = kernels::PlannedWorkload<Problem, Plan>;
 
 }  // namespace tessera::stencil

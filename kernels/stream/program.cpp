@@ -193,9 +193,7 @@ double Stream::initial(TileId tile, std::uint64_t stream, std::uint64_t at) cons
 
 std::uint32_t Stream::scalar_bits() const {
   if (options_.dtype == program::Type::i32) return kIntegerScalar;
-  std::array<std::byte, 4> bytes{};
-  data::store_element(options_.dtype, bytes, 0, kScalar);
-  return std::bit_cast<std::uint32_t>(bytes);
+  return kernels::bits_of(options_.dtype, kScalar);
 }
 
 void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,

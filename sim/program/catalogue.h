@@ -33,7 +33,7 @@ struct Kernel {
 using Catalogue = std::vector<Kernel>;
 
 template <class Options>
-using Planner = std::unique_ptr<Workload> (*)(const Options&, MachineCosts&);
+using Planner = std::function<std::unique_ptr<Workload>(const Options&, MachineCosts&)>;
 
 /// A kernel whose options are a plain struct with a `describe(config::Fields&, Options&)` beside
 /// it.
@@ -41,7 +41,7 @@ template <class Options>
 Kernel make_kernel(std::string name, std::string sentence, Planner<Options> planner) {
   class Described : public KernelOptions {
    public:
-    explicit Described(Planner<Options> chosen) : planner_(chosen) {}
+    explicit Described(Planner<Options> chosen) : planner_(std::move(chosen)) {}
     void visit(config::Fields& fields) override {
       describe(fields, options_);
       fields.field({"used_tiles",
@@ -61,6 +61,14 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
   };
   return {std::move(name), std::move(sentence),
           [planner] { return std::make_unique<Described>(planner); }};
+}
+/// The same of a workload that is planned as it is made of them.
+template <class Options, class Planned>
+Kernel make_kernel(std::string name, std::string sentence) {
+  return make_kernel<Options>(std::move(name), std::move(sentence),
+                              [](const Options& options, MachineCosts& costs) {
+                                return std::make_unique<Planned>(options, costs);
+                              });
 }
 
 }  // namespace tessera

@@ -2,12 +2,9 @@
 #include <numbers>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "kernels/fft/fft.h"
 #include "tests/cli/saved.h"
-#include "tests/kernels/run_workload.h"
-#include "tests/kernels/small_machine.h"
 
 using namespace tessera;
 using namespace tessera::fft;
@@ -54,14 +51,6 @@ Numbers saved_points(const test::CommandFolder& folder, const Problem& problem, 
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("a batch is dealt to tiles: nothing moves between phases of short arrays") {
-    const Options options{.problem = {.points = 64, .batch = 96}};
-    const auto fft = test::planned<Fft>(options, test::small_machine(48));
-    CHECK(fft.plan().at("lengths").front() == 96);
-    CHECK(fft.plan().at("parts").front() == 48);
-    CHECK(fft.useful_flops() == 96 * (4 * 64 * 6 - 6 * 64 + 8));
-  }
-
   TEST_CASE("the reference is the transform by its definition") {
     for (const auto& [rows, batch] : {std::pair{1U, 1U}, {8U, 1U}, {1U, 6U}, {2U, 4U}}) {
       for (const Direction direction : {Direction::forward, Direction::inverse}) {
