@@ -3,15 +3,12 @@
 #include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/latency/latency.h"
-#include "kernels/matrix_unit/matrix_unit.h"
 #include "kernels/mlp/mlp.h"
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/snn/snn.h"
 #include "kernels/spmm_dynamic/spmm_dynamic.h"
 #include "kernels/spmm_static/spmm_static.h"
 #include "kernels/spmm_tilewise/spmm_tilewise.h"
-#include "kernels/stream/stream.h"
 
 namespace tessera {
 
@@ -19,10 +16,19 @@ namespace tessera {
 namespace fft {
 Kernel kernel();
 }
+namespace latency {
+Kernel kernel();
+}
+namespace matrix_unit {
+Kernel kernel();
+}
 namespace scan {
 Kernel kernel();
 }
 namespace stencil {
+Kernel kernel();
+}
+namespace stream {
 Kernel kernel();
 }
 
@@ -37,11 +43,8 @@ Catalogue catalogue() {
       fft::kernel(),
       make_kernel<gemm::Options>("gemm", "dense matrix product on the matrix units of all tiles",
                                  gemm::make_gemm),
-      make_kernel<latency::Options>("latency", "chains of dependent instructions on every context",
-                                    latency::make_latency),
-      make_kernel<matrix_unit::Options>("matrix_unit",
-                                        "[n, 16] times [16, 16] on every tile's matrix unit",
-                                        matrix_unit::make_matrix_unit),
+      latency::kernel(),
+      matrix_unit::kernel(),
       make_kernel<mlp::Options, mlp::Mlp>(
           "mlp", "a stack of layers trained on images, loss and all on the machine"),
       make_kernel<pixelfly::Options>("pixelfly",
@@ -59,8 +62,7 @@ Catalogue catalogue() {
       make_kernel<spmm_tilewise::Options, spmm_tilewise::SpmmTilewise>(
           "spmm_tilewise", "dense times a weight matrix pruned by tiles of columns"),
       stencil::kernel(),
-      make_kernel<stream::Options, stream::Stream>(
-          "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM"),
+      stream::kernel(),
   };
 }
 

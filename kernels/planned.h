@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/counted.h"
+#include "sim/base/errors.h"
+#include "sim/base/parallel.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/search.h"
@@ -88,7 +90,7 @@ void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
 ///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): all others
 ///   std::uint64_t least_bytes(const Problem&, const Plan&): of the fullest tile, at least
 ///   WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and prediction
-///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, const CheckRequest&)
+///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, HostThreads&)
 template <class Problem>
 class PlannedWorkload : public Workload {
  public:
@@ -115,7 +117,8 @@ class PlannedWorkload : public Workload {
   }
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
-    return checked(*problem_, plan_, tensors, request);
+    HostThreads threads(request.threads);
+    return checked(*problem_, plan_, tensors, threads);
   }
 
  private:

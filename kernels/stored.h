@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/codelet.h"
@@ -40,6 +42,21 @@ void fill_units(std::uint64_t first, std::span<std::byte> into, std::uint64_t un
   }
 }
 
+/// Adds arrays of tiles 0 to `tiles` - 1 to a description.
+struct Arrays {
+  plan::Description& description;
+  plan::Tile tiles;
+
+  /// One of `bytes(tile)` on a tile; `of` says all else.
+  template <class Bytes>
+  program::BufferId operator()(std::string_view name, Bytes bytes, plan::Array of = {}) const {
+    of.name = name;
+    of.bytes = [bytes](plan::Tile tile) -> std::uint64_t { return bytes(tile); };
+    of.tiles = tiles;
+    return description.array(std::move(of));
+  }
+};
+
 /// Contents of what a tensor declares: part `part` has number at(index) where `runs(part, into)`
 /// says so, and zeros elsewhere.
 template <class At, class RunsOf>
@@ -65,6 +82,42 @@ auto contents_of(const data::Seeded& values, RunsOf runs) {
   return contents_of(
       values.type, [values](std::uint64_t number) { return values.element(number); }, runs);
 }
+
+/// A vector whose elements lie in their order on tiles 0, 1, ..., each of which has an even part.
+struct Spread {
+  plan::Description& description;
+  EvenSplit split;  ///< of the elements
+
+  /// An array of given values, and the tensor `name` of them.
+  [[nodiscard]] program::BufferId given(std::string_view array, std::string name,
+                                        const data::Seeded& values) const {
+    description.tensor(data::tensor_of(std::move(name), values, {split.total}));
+    return add(array, values.type, {.contents = contents_of(values, runs())});
+  }
+  /// An array that is read after the run as the tensor `name`.
+  [[nodiscard]] program::BufferId result(std::string_view array, std::string name,
+                                         program::Type type) const {
+    const program::BufferId made = add(array, type, {.keep = true});
+    description.tensor(
+        {{std::move(name), program::Role::result, type, {split.total}}, made, runs()});
+    return made;
+  }
+
+ private:
+  [[nodiscard]] std::function<void(plan::Tile, program::Runs&)> runs() const {
+    return [split = split](plan::Tile tile, program::Runs& into) {
+      into.add({0, split.begin(tile), split.part(tile).size(), 1});
+    };
+  }
+  program::BufferId add(std::string_view name, program::Type type, plan::Array of) const {
+    return Arrays{description, split.parts}(
+        name,
+        [split = split, each = data::element_bytes(type)](plan::Tile tile) {
+          return split.part(tile).size() * each;
+        },
+        std::move(of));
+  }
+};
 
 /// Bytes that all tiles of the machine hold evenly, and the array that they lie in.
 struct Stored {

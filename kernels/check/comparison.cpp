@@ -166,6 +166,22 @@ CheckResult Comparison::result(std::string method) const {
   return result;
 }
 
+CheckResult compare_all(const std::string& name, const TensorReader& tensors, HostThreads& threads,
+                        const std::function<Expected(std::uint64_t number)>& expected) {
+  const program::Tensor& tensor = tensors.tensor(name);
+  const bool integer = tensor.type == program::Type::i32 || tensor.type == program::Type::u32;
+  const program::Type type = integer ? program::Type::f32 : tensor.type;
+  Comparison comparison({name, type, type});
+  const std::vector<std::byte> found = tensors.bytes(name, threads);
+  const std::uint64_t all = tensor.elements();
+  const std::uint64_t line = tensor.shape.size() == 1 ? all : all / tensor.shape.front();
+  for (std::uint64_t i = 0; i < all; ++i) {
+    const auto [value, allowed] = expected(i);
+    comparison.add({i / line, i % line, data::load_element(tensor.type, found, i), value, allowed});
+  }
+  return comparison.result("full");
+}
+
 CheckResult worse(CheckResult one, const CheckResult& other) {
   if (one.passed && !other.passed) one.problem = other.problem;
   one.passed = one.passed && other.passed;

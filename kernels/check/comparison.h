@@ -76,6 +76,15 @@ class Comparison {
   std::string of_all_;  ///< what is wrong with the errors of all
 };
 
+/// What an element should be, and how far it may be off.
+struct Expected {
+  double value, allowed;
+};
+/// Compares all elements of a result, one after the other. They are told by their numbers along the
+/// first extent and in what lies behind it; those of a vector by their number.
+CheckResult compare_all(const std::string& name, const TensorReader& tensors, HostThreads& threads,
+                        const std::function<Expected(std::uint64_t number)>& expected);
+
 /// Both, the worse of each; a sample if one is.
 CheckResult worse(CheckResult one, const CheckResult& other);
 

@@ -109,7 +109,7 @@ WorkloadSummary summary(const Subject& subject, const Plan& plan) {
 /// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
 CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorReader& tensors,
-                    const CheckRequest& request) {
+                    HostThreads& threads) {
   const Problem& problem = subject.problem();
   const bool seeded = subject.options.x.empty();
   const std::uint64_t total = problem.total();
@@ -128,7 +128,6 @@ CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorRe
                                    : 7 * levels * std::sqrt(squares));
   };
   double allowed = 0;
-  HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats("X", threads);
   kernels::Comparison comparison({"X", kType, kType});
   for (std::uint64_t i = 0; i < total; ++i) {

@@ -42,7 +42,7 @@ struct Subject {
 std::string text(const Subject& subject);
 WorkloadSummary summary(const Subject& subject, const Plan& plan);
 CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
-                    const CheckRequest& request);
+                    HostThreads& threads);
 /// The program, with the result as tensor X. Tile 0 has most to do.
 plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan);
 

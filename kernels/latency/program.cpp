@@ -8,17 +8,33 @@
 #include <fmt/format.h>
 
 #include "kernels/codelet.h"
-#include "kernels/latency/latency.h"
 #include "sim/base/counted.h"
 #include "sim/data/random.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
+#include "sim/program/catalogue.h"
 
+/// The workload `latency`: chains of instructions that each need the result of the one before, on
+/// every context of every tile; `load` is a pointer chase. With one chain a context a step takes
+/// the instruction's latency, with more of them, or of contexts, what latency they leave over.
 namespace tessera::latency {
 
 using plan::Tile;
 
 namespace {
+
+enum class Operation {
+  load,
+  integer,
+  integer_multiply,
+  integer_divide,
+  f32_add,
+  f32_multiply,
+  f32_fma,
+  f32_divide,
+  square_root,
+  branch
+};
 
 constexpr std::uint32_t kMostChains = 8;
 constexpr std::uint32_t kRingWords = 64;  ///< that a context's loads go round in
@@ -41,6 +57,28 @@ constexpr config::Names<Operation, 10> kOperations{
 
 /// Those that codelets are made for.
 constexpr std::array<std::uint32_t, 6> kChains{1, 2, 3, 4, 6, kMostChains};
+
+struct Options {
+  Operation operation = Operation::load;
+  std::uint32_t chains = 1;
+  std::uint32_t steps = 110880;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"operation", "the instruction that chains consist of; load: a pointer chase"},
+               options.operation, kOperations);
+  fields.field({"chains", "independent chains that each context interleaves, step by step"},
+               options.chains, {1, kMostChains});
+  const bool branch = options.operation == Operation::branch;
+  const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
+  fields.require(branch ? options.chains == 1 : made, "chains",
+                 "found {}, allowed {} with operation {}", options.chains,
+                 branch ? "1" : "1, 2, 3, 4, 6, 8",
+                 config::name_of(kOperations, options.operation));
+  fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
+               options.steps, {1, 1U << 30});
+  fields.field({"seed", "of first values and rings"}, options.seed);
+}
 
 bool floating(Operation operation) {
   return operation >= Operation::f32_add && operation <= Operation::square_root;
@@ -232,24 +270,9 @@ Latency::Latency(const Options& options, MachineCosts& costs)
 
 }  // namespace
 
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"operation", "the instruction that chains consist of; load: a pointer chase"},
-               options.operation, kOperations);
-  fields.field({"chains", "independent chains that each context interleaves, step by step"},
-               options.chains, {1, kMostChains});
-  const bool branch = options.operation == Operation::branch;
-  const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
-  fields.require(branch ? options.chains == 1 : made, "chains",
-                 "found {}, allowed {} with operation {}", options.chains,
-                 branch ? "1" : "1, 2, 3, 4, 6, 8",
-                 config::name_of(kOperations, options.operation));
-  fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
-               options.steps, {1, 1U << 30});
-  fields.field({"seed", "of first values and rings"}, options.seed);
-}
-
-std::unique_ptr<Workload> make_latency(const Options& options, MachineCosts& costs) {
-  return std::make_unique<Latency>(options, costs);
+Kernel kernel() {
+  return make_kernel<Options, Latency>("latency",
+                                       "chains of dependent instructions on every context");
 }
 
 }  // namespace tessera::latency

@@ -1,5 +1,3 @@
-#include "kernels/matrix_unit/matrix_unit.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -16,7 +14,10 @@
 #include "sim/elf/codelet.h"
 #include "sim/plan/lower.h"
 #include "sim/plan/uniform.h"
+#include "sim/program/catalogue.h"
 
+/// The workload `matrix_unit`: Y[n, O] += X[n, I] W[I, O] on every tile, with its own data, for the
+/// I inputs and O outputs of the machine's matrix unit: what it reaches when all is in place.
 namespace tessera::matrix_unit {
 
 using plan::Tile;
@@ -26,8 +27,20 @@ using program::Type;
 
 namespace {
 
+enum class Mode : std::uint8_t { f16, f16_f32, f32 };
 constexpr config::Names<Mode, 3> kModes{
     {{"f16", Mode::f16}, {"f16_f32", Mode::f16_f32}, {"f32", Mode::f32}}};
+
+struct Options {
+  std::uint32_t n = 1024;
+  Mode dtype = Mode::f16;
+  std::uint64_t seed = 1;
+};
+void describe(config::Fields& fields, Options& options) {
+  fields.field({"n", "positions that pass the weights on each tile"}, options.n, {1, 1U << 24});
+  fields.field({"dtype", "f16, f16 with f32 partials, or f32"}, options.dtype, kModes);
+  fields.field({"seed", "of the values"}, options.seed);
+}
 
 constexpr unsigned kRandomBits = 10;
 
@@ -36,6 +49,7 @@ Type partial_of(Mode mode) { return mode == Mode::f16 ? Type::f16 : Type::f32; }
 
 class MatrixUnit : public Workload {
  public:
+  /// Throws UserError if the machine's matrix unit does not have the type.
   MatrixUnit(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] program::Program lowered() const override {
@@ -62,37 +76,26 @@ class MatrixUnit : public Workload {
   /// The program on so many tiles, of so many positions each.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const {
     plan::Description description(tiles);
-    const auto writer = [this](Array which) {
-      return [values = seeded(which)](Tile tile, std::uint64_t first, std::span<std::byte> into) {
-        values.write((std::uint64_t{tile} << 32) + first, into);
-      };
+    using program::Role;
+    const std::uint64_t depth = block_.depth, columns = block_.columns;
+    const auto given = [&](Array which, std::string_view name, program::Tensor tensor) {
+      return plan::add_given(description, {.name = name, .bytes = {}, .keep = which == Array::y},
+                             std::move(tensor), plan::slices_of(seeded(which)));
     };
-    const auto array = [&](Array which, std::string_view name, std::uint64_t bytes) {
-      const auto fill = [write = writer(which)](Tile tile, std::span<std::byte> into) {
-        write(tile, 0, into);
-      };
-      return description.array(
-          {name, [bytes](Tile /*tile*/) { return bytes; }, which == Array::y, fill});
-    };
-    const BufferId y = array(Array::y, "y", std::uint64_t{positions} * block_.y_bytes());
-    const BufferId x = array(Array::x, "x or w", std::uint64_t{positions} * block_.x_bytes());
-    const BufferId w = array(Array::w, "x or w", block_.w_bytes());
+    const BufferId y =
+        given(Array::y, "y", {"Y0", Role::input, block_.partial, {tiles, positions, columns}});
+    const BufferId x =
+        given(Array::x, "x or w", {"X", Role::input, block_.input, {tiles, positions, depth}});
+    const BufferId w =
+        given(Array::w, "x or w", {"W", Role::weights, block_.input, {tiles, depth, columns}});
     const kernels::Codelet codelet{description.code()->add_codelet(codelet_),
                                    machine_.tile.contexts};
     description.compute("product", tiles,
                         [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
                           calls.add(product(codelet, positions, w, x, y));
                         });
-    using program::Role;
-    const std::uint64_t depth = block_.depth, columns = block_.columns;
     plan::add_result(description, {"Y", Role::result, block_.partial, {tiles, positions, columns}},
                      y);
-    const auto given = [&](program::Tensor tensor, Array which) {
-      plan::add_given(description, std::move(tensor), writer(which));
-    };
-    given({"X", Role::input, block_.input, {tiles, positions, depth}}, Array::x);
-    given({"W", Role::weights, block_.input, {tiles, depth, columns}}, Array::w);
-    given({"Y0", Role::input, block_.partial, {tiles, positions, columns}}, Array::y);
     return description;
   }
   [[nodiscard]] program::Vertex product(const kernels::Codelet& codelet, std::uint32_t positions,
@@ -203,14 +206,9 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
 
 }  // namespace
 
-void describe(config::Fields& fields, Options& options) {
-  fields.field({"n", "positions that pass the weights on each tile"}, options.n, {1, 1U << 24});
-  fields.field({"dtype", "f16, f16 with f32 partials, or f32"}, options.dtype, kModes);
-  fields.field({"seed", "of the values"}, options.seed);
-}
-
-std::unique_ptr<Workload> make_matrix_unit(const Options& options, MachineCosts& costs) {
-  return std::make_unique<MatrixUnit>(options, costs);
+Kernel kernel() {
+  return make_kernel<Options, MatrixUnit>("matrix_unit",
+                                          "[n, 16] times [16, 16] on every tile's matrix unit");
 }
 
 }  // namespace tessera::matrix_unit

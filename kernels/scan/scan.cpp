@@ -62,6 +62,7 @@ struct Problem {
   elf::KernelCode code{"scan"};
 
   [[nodiscard]] bool integer() const { return options.dtype == program::Type::i32; }
+  [[nodiscard]] std::string_view type() const { return config::name_of(kTypes, options.dtype); }
   [[nodiscard]] data::Seeded x() const { return {options.dtype, options.seed, 0}; }
   [[nodiscard]] std::uint32_t contexts() const { return machine.tile.contexts; }
   [[nodiscard]] Tile most_tiles() const {
@@ -69,17 +70,15 @@ struct Problem {
   }
 };
 
-/// Words that each tile keeps: what the tiles of its group before it have, what it has itself, what
-/// the groups before its own have, and of a group's last tile what the group has.
-enum Word : std::uint32_t { before, own, groups_before, group, kWords };
-Place word_of(BufferId words, Word which) { return {words, word(which * kBytes)}; }
+/// Words that each tile keeps, by their bytes: what the tiles of its group before it have, what it
+/// has itself, what the groups before its own have, and of a group's last tile what the group has.
+enum Word : std::uint32_t { before = 0, own = 4, groups_before = 8, group = 12, kWordBytes = 16 };
 
 /// Of elements of a tile, by all workers or by one. Operands: their sums, the tile's words, x, y.
 const plan::Function& on_words(const Problem& problem, plan::Description& description,
                                std::string_view name, std::uint32_t workers) {
-  const auto code = kernels::Codelet::of(
-      problem.code, description,
-      fmt::format("{}_{}", name, config::name_of(kTypes, problem.options.dtype)), workers);
+  const auto code = kernels::Codelet::of(problem.code, description,
+                                         fmt::format("{}_{}", name, problem.type()), workers);
   return description.function(
       {fmt::format("{} by {}", name, workers),
        {{workers, std::uint64_t{8} * workers, 32}},
@@ -93,47 +92,30 @@ const plan::Function& on_words(const Problem& problem, plan::Description& descri
          return workers == 1 ? code.one(std::move(arguments)) : code.all(std::move(arguments));
        },
        [workers](const Sizes& sizes) -> std::vector<std::uint64_t> {
-         return {workers * kBytes, kWords * kBytes, sizes[0] * kBytes, sizes[0] * kBytes};
+         return {workers * kBytes, kWordBytes, sizes[0] * kBytes, sizes[0] * kBytes};
        }});
-}
-
-/// The fullest, the last of a group, one of the last group, the last of all.
-std::vector<Tile> stand_for_all(const Plan& plan) {
-  const Tile last = (plan.tiles - 1) / plan.group * plan.group;
-  return {0, std::min(plan.group, plan.tiles) - 1, last, last > 0 ? last - 1 : 0, plan.tiles - 1};
 }
 
 plan::Described described(const std::shared_ptr<const Problem>& problem, const Plan& plan) {
   const Options& options = problem->options;
   const Tile tiles = plan.tiles, each = plan.group;
   const std::uint32_t contexts = problem->contexts();
-  const kernels::EvenSplit split{options.elements, tiles};
   plan::Description d(problem->machine.tiles);
-  const auto array = [&](std::string_view name, auto words, plan::Array of = {}) {
-    of.name = name;
-    of.bytes = [=](Tile tile) { return kBytes * words(tile); };
-    of.tiles = tiles;
-    return d.array(std::move(of));
-  };
-  const auto elements = [=](Tile tile) { return split.part(tile).size(); };
-  const auto runs = [=](Tile tile, program::Runs& into) {
-    into.add({0, split.begin(tile), elements(tile), 1});
-  };
-  const BufferId x = array("x", elements, {.contents = kernels::contents_of(problem->x(), runs)});
-  const BufferId y = array("y", elements, {.keep = true});
-  const BufferId sums = array("sums", [=](Tile /*tile*/) { return contexts; });
+  const kernels::Arrays array{d, tiles};
+  const kernels::Spread vector{d, {options.elements, tiles}};
+  const auto elements = [=, split = vector.split](Tile tile) { return split.part(tile).size(); };
+  const BufferId x = vector.given("x", "x", problem->x());
+  const BufferId y = vector.result("y", "Y", options.dtype);
+  const BufferId sums = array("sums", [=](Tile /*tile*/) { return contexts * kBytes; });
   const BufferId words =
-      array("words", [](Tile /*tile*/) { return kWords; }, {.contents = plan::zeros});
-  d.tensor({{"Y", program::Role::result, options.dtype, {options.elements}}, y, runs});
-  d.tensor(data::tensor_of("x", problem->x(), {options.elements}));
-
+      array("words", [](Tile /*tile*/) { return kWordBytes; }, {.contents = plan::zeros});
   const plan::Function& sum = on_words(*problem, d, "scan_sums", contexts);
   const plan::Function& write =
       on_words(*problem, d, options.exclusive ? "scan_exclusive" : "scan_inclusive", contexts);
   const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
   // Of some words, into one of the tile's.
   const auto add = [=, &one](plan::Calls& calls, std::uint64_t count, BufferId of, Word into) {
-    calls.add(one, {count}, {word_of(words, into), {words}, {of}, {y}});
+    calls.add(one, {count}, {{words, into}, {words}, {of}, {y}});
   };
   d.compute("sums", tiles, [=, &sum](Tile tile, plan::Calls& calls) {
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
@@ -141,11 +123,11 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
   });
   // What comes before a tile in its group, and what comes before its group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
-    const BufferId received = array(name, count);
+    const BufferId received = array(name, [=](Tile tile) { return kBytes * count(tile); });
     d.exchange(name, tiles, [=](Tile tile, plan::Pulls& pulls) {
       for (std::uint32_t i = 0; i < count(tile); ++i)
         pulls.push_back(
-            {{received, word(i * kBytes)}, from(tile, i), word_of(words, source), word(kBytes)});
+            {{received, word(i * kBytes)}, from(tile, i), {words, source}, word(kBytes)});
     });
     d.compute(name, tiles, [=](Tile tile, plan::Calls& calls) {
       if (count(tile) > 0) add(calls, count(tile), received, into);
@@ -164,37 +146,34 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
   d.compute("running sums", tiles, [=, &write](Tile tile, plan::Calls& calls) {
     calls.add(write, {elements(tile)}, {{sums}, {words}, {x}, {y}});
   });
-  return {std::move(d), stand_for_all(plan)};
+  // The fullest, the last of a group, one of the last group, the last of all.
+  const Tile last = (tiles - 1) / each * each;
+  return {std::move(d), {0, std::min(each, tiles) - 1, last, last > 0 ? last - 1 : 0, tiles - 1}};
 }
 
 /// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
 /// groups that differ in how many groups there are, of the least and of an even size: pairs of
-/// tiles share what they receive.
-std::vector<Plan> candidates(Tile most) {
-  std::vector<Plan> plans;
-  for (Tile tiles = most; tiles > 0; tiles -= ceil_div(tiles, 8U)) {
+/// tiles share what they receive. Bounds are exchanges, and calls of the fullest tile.
+void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
+  const plan::Function& one = on_words(*problem, plans.shell(), "scan_sums", 1);
+  const plan::Function& sum = on_words(*problem, plans.shell(), "scan_sums", problem->contexts());
+  const auto add = [&](Tile each, Tile tiles) {
+    const auto gather = [&](std::uint64_t received) {
+      return received == 0
+                 ? 0
+                 : plans.superstep({0, received * kBytes, 0, tiles}) + plans.call(one, {received});
+    };
+    const std::uint64_t elements = ceil_div(problem->options.elements, std::uint64_t{tiles});
+    plans.add({each, tiles},
+              gather(each - 1) + gather((tiles - 1) / each) + plans.call(sum, {elements}));
+  };
+  for (Tile tiles = problem->most_tiles(); tiles > 0; tiles -= ceil_div(tiles, 8U)) {
     for (Tile each = 1; each <= tiles;) {
-      plans.push_back({each, tiles});
-      if (each % 2 == 1 && each < tiles) plans.push_back({each + 1, tiles});
+      add(each, tiles);
+      if (each % 2 == 1 && each < tiles) add(each + 1, tiles);
       const Tile groups = (tiles - 1) / each;
       each = groups == 0 ? tiles + 1 : (tiles - 1) / groups + 1;
     }
-  }
-  return plans;
-}
-
-/// Bounds are exchanges, and calls of the fullest tile.
-void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
-  const plan::Function& add = on_words(*problem, plans.shell(), "scan_sums", 1);
-  const plan::Function& sum = on_words(*problem, plans.shell(), "scan_sums", problem->contexts());
-  const auto gather = [&](std::uint64_t received, Tile tiles) -> std::uint64_t {
-    if (received == 0) return 0;
-    return plans.superstep({0, received * kBytes, 0, tiles}) + plans.call(add, {received});
-  };
-  for (const auto& [each, tiles] : candidates(problem->most_tiles())) {
-    const std::uint64_t elements = ceil_div(problem->options.elements, std::uint64_t{tiles});
-    plans.add({each, tiles}, gather(each - 1, tiles) + gather((tiles - 1) / each, tiles) +
-                                 plans.call(sum, {elements}));
   }
 }
 
@@ -210,9 +189,8 @@ std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
 }
 
 std::string text(const Problem& problem) {
-  const Options& options = problem.options;
-  return fmt::format("{}, {} {}", options.exclusive ? "exclusive" : "inclusive", options.elements,
-                     config::name_of(kTypes, options.dtype));
+  return fmt::format("{}, {} {}", problem.options.exclusive ? "exclusive" : "inclusive",
+                     problem.options.elements, problem.type());
 }
 
 WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
@@ -226,27 +204,23 @@ WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
 /// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
 /// a worker's part, over workers, tiles of a group and groups. Integers are exact, modulo 2^32.
 CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
-                    const CheckRequest& request) {
+                    HostThreads& threads) {
   const Options& options = problem.options;
-  HostThreads threads(request.threads);
   const std::uint64_t additions =
       ceil_div(options.elements, std::uint64_t{plan.tiles} * problem.contexts()) +
       problem.contexts() + plan.group + plan.tiles / plan.group + 2;
   const double each = static_cast<double>(additions) * data::unit_roundoff(program::Type::f32);
-  kernels::Comparison comparison({"Y", program::Type::f32, program::Type::f32});
-  const std::vector<std::byte> found = tensors.bytes("Y", threads);
   double sum = 0, magnitudes = 0;
-  for (std::uint64_t i = 0; i < options.elements; ++i) {
-    const double before = sum, element = problem.x().element(i);
-    const double allowed = each * (magnitudes + (options.exclusive ? 0 : std::abs(element)));
-    sum += element;
-    if (problem.integer())
-      sum = static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
-    magnitudes += std::abs(element);
-    comparison.add({0, i, data::load_element(options.dtype, found, i),
-                    options.exclusive ? before : sum, problem.integer() ? 0.5 : allowed});
-  }
-  return comparison.result("full");
+  std::uint64_t taken = 0;
+  return kernels::compare_all("Y", tensors, threads, [&](std::uint64_t i) -> kernels::Expected {
+    for (; taken < (options.exclusive ? i : i + 1); ++taken) {
+      sum += problem.x().element(taken);
+      magnitudes += std::abs(problem.x().element(taken));
+      if (problem.integer())
+        sum = static_cast<std::int32_t>(static_cast<std::int64_t>(sum) & UINT32_MAX);
+    }
+    return {sum, problem.integer() ? 0.5 : each * magnitudes};
+  });
 }
 
 }  // namespace

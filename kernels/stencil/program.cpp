@@ -169,15 +169,13 @@ class Statement {
 
   /// An array of as many cells as count(block).
   template <class Count>
-  BufferId cells(std::string_view name, const Count& count, plan::Array of = {}) {
-    of.name = name;
-    of.bytes = [g = geometry_, count](Tile tile) { return count(g->block(tile)) * g->cell; };
-    of.tiles = geometry_->tiles();
-    return description_.array(std::move(of));
+  BufferId cells(std::string_view name, const Count& count, const plan::Array& of = {}) {
+    return kernels::Arrays{description_, geometry_->tiles()}(
+        name, [g = geometry_, count](Tile tile) { return count(g->block(tile)) * g->cell; }, of);
   }
-  BufferId rings(plan::Array of = {}) {
+  BufferId rings(const plan::Array& of = {}) {
     return cells(
-        "cells", [](const Block& block) { return block.size(); }, std::move(of));
+        "cells", [](const Block& block) { return block.size(); }, of);
   }
 
   void compute(const char* name, const plan::Function& function, BufferId from, BufferId to) {

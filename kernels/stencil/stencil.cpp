@@ -117,20 +117,16 @@ WorkloadSummary summary(const Problem& problem, const Plan& plan) {
 }
 
 CheckResult checked(const Problem& problem, const Plan& /*plan*/, const TensorReader& tensors,
-                    const CheckRequest& request) {
+                    HostThreads& threads) {
   const Options& options = problem.options;
   const std::uint64_t line = problem.x.columns();
-  HostThreads threads(request.threads);
   Grid grid(options.rows * line);
   for (std::uint64_t i = 0; i < grid.size(); ++i)
     grid[i].exact = problem.x.element(i / line, i % line);
   for (std::uint32_t step = 0; step < options.steps; ++step) grid = next(problem, grid, threads);
-  const std::vector<float> found = tensors.floats("Y", threads);
-  kernels::Comparison comparison({"Y", options.dtype, options.dtype});
-  for (std::uint64_t i = 0; i < found.size(); ++i)
-    comparison.add(
-        {i / line, i % line, static_cast<double>(found[i]), grid[i].exact, grid[i].error});
-  return comparison.result("full");
+  return kernels::compare_all("Y", tensors, threads, [&](std::uint64_t i) -> kernels::Expected {
+    return {grid[i].exact, grid[i].error};
+  });
 }
 
 }  // namespace tessera::stencil

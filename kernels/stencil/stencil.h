@@ -131,6 +131,6 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
 
 WorkloadSummary summary(const Problem& problem, const Plan& plan);
 CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
-                    const CheckRequest& request);
+                    HostThreads& threads);
 
 }  // namespace tessera::stencil

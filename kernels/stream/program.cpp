@@ -11,6 +11,7 @@
 #include "sim/data/element.h"
 #include "sim/elf/codelet.h"
 #include "sim/plan/uniform.h"
+#include "sim/program/catalogue.h"
 
 namespace tessera::stream {
 
@@ -226,25 +227,22 @@ void Stream::add_given(plan::Description& description, const char* name, std::ui
 void Stream::state_loop(plan::Description& description, std::uint32_t bodies,
                         std::uint32_t repeats) const {
   const std::uint32_t bytes = bodies * body_bytes(options_.dtype);
-  const std::uint64_t all = std::uint64_t{bytes} * machine_.tile.contexts;
-  const auto array = [&](std::string_view name, std::uint64_t stream, bool keep) {
-    plan::Array made{name, [all](Tile /*tile*/) { return all; }, keep};
-    if (stream > 0)
-      made.contents = [this, stream](Tile tile, std::span<std::byte> into) {
-        fill(TileId(tile), stream, into);
-      };
-    return description.array(std::move(made));
+  const Shape shape{description.tiles(), machine_.tile.contexts, bytes / element_bytes()};
+  const auto given = [&](std::string_view name, const char* tensor, std::uint64_t stream) {
+    return plan::add_given(description, {.name = name, .bytes = {}, .keep = name == "a"},
+                           {tensor, program::Role::input, options_.dtype, shape},
+                           plan::slices_of(seeded(stream)));
   };
   const std::uint32_t arrays = arrays_of(options_.operation);
-  const BufferId a = array("a", arrays == 1 ? 1 : 0, true);
-  const BufferId b = arrays > 1 ? array("b", 1, false) : a;
-  const BufferId c = arrays > 2 ? array("c", 2, false) : b;
+  const std::uint64_t all = std::uint64_t{bytes} * machine_.tile.contexts;
+  const BufferId a = arrays == 1
+                         ? given("a", "a0", 1)
+                         : description.array({"a", [all](Tile /*tile*/) { return all; }, true});
+  const BufferId b = arrays > 1 ? given("b", "b", 1) : a;
+  const BufferId c = arrays > 2 ? given("c", "c", 2) : b;
   add_calls(description, config::name_of(kOperations, options_.operation),
             loop(codelet(description), bytes, a, b, c), repeats);
-  const Shape shape{description.tiles(), machine_.tile.contexts, bytes / element_bytes()};
   plan::add_result(description, {"a", program::Role::result, options_.dtype, shape}, a);
-  add_given(description, arrays == 1 ? "a0" : "b", 1, shape);
-  if (arrays > 2) add_given(description, "c", 2, shape);
 }
 
 program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t bytes, BufferId a,
@@ -295,6 +293,11 @@ Stream::Element Stream::element(std::uint32_t slice, std::uint64_t at,
                                 std::uint64_t elements) const {
   if (in_rounds()) return {TileId{0}, source_of(slice * elements + at)};
   return {TileId{slice}, source_of(at)};
+}
+
+Kernel kernel() {
+  return make_kernel<Options, Stream>(
+      "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM");
 }
 
 }  // namespace tessera::stream

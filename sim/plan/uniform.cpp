@@ -30,6 +30,22 @@ void add_given(Description& description, program::Tensor tensor, SliceWriter wri
   description.tensor(std::move(tensor));
 }
 
+SliceWriter slices_of(const data::Seeded& values) {
+  return [values](Tile slice, std::uint64_t first, std::span<std::byte> into) {
+    values.write((std::uint64_t{slice} << 32) + first, into);
+  };
+}
+
+BufferId add_given(Description& description, Array array, program::Tensor tensor,
+                   const SliceWriter& write) {
+  const std::uint64_t bytes =
+      tensor.elements() / tensor.shape.front() * data::element_bytes(tensor.type);
+  array.bytes = [bytes](Tile /*tile*/) { return bytes; };
+  array.contents = [write](Tile tile, std::span<std::byte> into) { write(tile, 0, into); };
+  add_given(description, std::move(tensor), write);
+  return description.array(std::move(array));
+}
+
 Prediction predict_uniform(const std::vector<FittedCost::Axis>& axes, const Sizes& sizes,
                            const std::function<Description(const Sizes&)>& describe,
                            MachineCosts& costs) {

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/data/seeded.h"
 #include "sim/plan/description.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
@@ -18,8 +19,13 @@ void add_result(Description& description, program::Tensor tensor,
 
 /// Writes elements of a tensor's slice of that number from number `first` of it on.
 using SliceWriter = std::function<void(Tile slice, std::uint64_t first, std::span<std::byte> into)>;
+/// Element i of slice s is number s 2^32 + i of `values`.
+SliceWriter slices_of(const data::Seeded& values);
 /// States what was given before the run.
 void add_given(Description& description, program::Tensor tensor, SliceWriter write);
+/// The same, and adds an array that has a slice on each tile.
+BufferId add_given(Description& description, Array array, program::Tensor tensor,
+                   const SliceWriter& write);
 
 /// Cycles of the program at `sizes`: those of its first tile. `describe` gives the program of that
 /// tile alone at other sizes, of which few are measured: see FittedCost.
