@@ -110,7 +110,7 @@ class MatrixUnit : public Workload {
   }
   /// Element `at` of an array of a tile before the run, in row-major order.
   [[nodiscard]] double initial(Array array, std::uint32_t tile, std::uint64_t at) const {
-    return seeded(array).element((std::uint64_t{tile} << 32) + at);
+    return seeded(array).element(plan::number_in_slice(tile, at));
   }
   [[nodiscard]] data::Seeded seeded(Array array) const {
     return {array == Array::y ? block_.partial : block_.input, options_.seed,

@@ -103,8 +103,9 @@ Stream::Outside Stream::add_outside(plan::Description& description, std::uint64_
   const auto add = [&](std::string_view name, std::uint64_t stream) {
     plan::OuterArray array{name, bytes, stream == 0};
     if (by_workers()) array.part_bytes = [bytes](Tile /*tile*/) { return bytes; };
-    const auto write = [this, stream](Tile tile, std::uint64_t at, std::span<std::byte> into) {
-      fill(TileId(tile), stream, into, at / element_bytes());
+    const auto write = [values = plan::slices_of(seeded(stream)), size = element_bytes()](
+                           Tile tile, std::uint64_t at, std::span<std::byte> into) {
+      values(tile, at / size, into);
     };
     if (stream > 0 && filled && by_workers()) array.part_contents = write;
     if (stream > 0 && filled && !by_workers())
@@ -131,9 +132,8 @@ void Stream::state_blocks(plan::Description& description, const Blocks& blocks,
   plan::Array blocks_held{"blocks", [held](Tile /*tile*/) { return held; }, writes == 0};
   blocks_held.align = std::max(8U, machine_.external.worker_dma->align_bytes);
   if (reads == 0 && filled)
-    blocks_held.contents = [this](Tile tile, std::span<std::byte> into) {
-      fill(TileId(tile), 1, into);
-    };
+    blocks_held.contents = [values = plan::slices_of(seeded(1))](
+                               Tile tile, std::span<std::byte> into) { values(tile, 0, into); };
   const BufferId buffer = description.array(std::move(blocks_held));
   add_calls(description, "blocks", block_loop(codelet(description), blocks, arrays, buffer),
             repeats);

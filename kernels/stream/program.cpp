@@ -189,17 +189,12 @@ std::uint32_t Stream::element_bytes() const { return data::element_bytes(options
 std::uint32_t Stream::worker_bytes() const { return padded_elements() * element_bytes(); }
 
 double Stream::initial(TileId tile, std::uint64_t stream, std::uint64_t at) const {
-  return seeded(stream).element((std::uint64_t{index(tile)} << 32) + at);
+  return seeded(stream).element(plan::number_in_slice(index(tile), at));
 }
 
 std::uint32_t Stream::scalar_bits() const {
   if (options_.dtype == program::Type::i32) return kIntegerScalar;
   return kernels::bits_of(options_.dtype, kScalar);
-}
-
-void Stream::fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
-                  std::uint64_t first) const {
-  seeded(stream).write((std::uint64_t{index(tile)} << 32) + first, into);
 }
 
 void Stream::add_calls(plan::Description& description, std::string_view name,
@@ -216,11 +211,12 @@ void Stream::add_given(plan::Description& description, const char* name, std::ui
   program::Tensor tensor{name, program::Role::input, options_.dtype, shape};
   const std::uint64_t slice = tensor.elements() / shape.front();
   plan::add_given(description, std::move(tensor),
-                  [this, stream, slice](Tile tile, std::uint64_t at, std::span<std::byte> into) {
-                    if (in_rounds())  // numbers go through all tiles
-                      fill(TileId{0}, stream, into, tile * slice + at);
+                  [rounds = in_rounds(), slice, values = plan::slices_of(seeded(stream))](
+                      Tile tile, std::uint64_t at, std::span<std::byte> into) {
+                    if (rounds)  // numbers go through all tiles
+                      values(0, tile * slice + at, into);
                     else
-                      fill(TileId(tile), stream, into, at);
+                      values(tile, at, into);
                   });
 }
 

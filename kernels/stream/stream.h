@@ -106,9 +106,6 @@ class Stream : public Workload {
     return {description.code()->add_codelet(codelet_), machine_.tile.contexts};
   }
 
-  /// Elements of an array of a tile before the run, from number `first` on.
-  void fill(TileId tile, std::uint64_t stream, std::span<std::byte> into,
-            std::uint64_t first = 0) const;
   /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
   /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;

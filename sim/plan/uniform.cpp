@@ -32,7 +32,7 @@ void add_given(Description& description, program::Tensor tensor, SliceWriter wri
 
 SliceWriter slices_of(const data::Seeded& values) {
   return [values](Tile slice, std::uint64_t first, std::span<std::byte> into) {
-    values.write((std::uint64_t{slice} << 32) + first, into);
+    values.write(number_in_slice(slice, first), into);
   };
 }
 

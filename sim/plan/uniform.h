@@ -19,7 +19,11 @@ void add_result(Description& description, program::Tensor tensor,
 
 /// Writes elements of a tensor's slice of that number from number `first` of it on.
 using SliceWriter = std::function<void(Tile slice, std::uint64_t first, std::span<std::byte> into)>;
-/// Element i of slice s is number s 2^32 + i of `values`.
+/// The number of a slice's element among seeded values.
+constexpr std::uint64_t number_in_slice(Tile slice, std::uint64_t element) {
+  return (std::uint64_t{slice} << 32) + element;
+}
+/// Slices have the elements of `values` of these numbers.
 SliceWriter slices_of(const data::Seeded& values);
 /// States what was given before the run.
 void add_given(Description& description, program::Tensor tensor, SliceWriter write);
