@@ -254,14 +254,14 @@ program::Vertex Stream::loop(const kernels::Codelet& codelet, std::uint32_t byte
 
 /// Inputs are multiples of 2^-8 below 1 and s = 1.5, so every result is exact in f16 and f32. i32
 /// is exact modulo 2^32, and compared as numbers.
-CheckResult Stream::check(const TensorReader& tensors, const CheckRequest& /*request*/) const {
+CheckResult Stream::check(const TensorReader& tensors, const CheckRequest& request) const {
   constexpr double kLessThanOne = 0.5;
   const bool integer = options_.dtype == program::Type::i32;
   const program::Type type = integer ? program::Type::f32 : options_.dtype;
   const Operation operation = options_.operation;
   const std::uint32_t added = operation == Operation::update ? options_.repeats : 1;
   kernels::Comparison comparison({"a", type, type});
-  for (std::uint32_t slice = 0; slice < slices(); ++slice) {
+  const auto compare_slice = [&](std::uint32_t slice, kernels::Comparison& into) {
     const std::vector<std::byte> bytes = tensors.slice("a", slice);
     const std::size_t elements = bytes.size() / element_bytes();
     for (std::size_t i = 0; i < elements; ++i) {
@@ -271,12 +271,18 @@ CheckResult Stream::check(const TensorReader& tensors, const CheckRequest& /*req
       if (integer) {
         const auto expected = static_cast<std::int32_t>(
             made(operation, modulo(b), modulo(c), added * kIntegerScalar));
-        comparison.add({slice, i, found, static_cast<double>(expected), kLessThanOne});
+        into.add({slice, i, found, static_cast<double>(expected), kLessThanOne});
       } else {
-        comparison.add_exact(slice, i, found, made(operation, b, c, kScalar));
+        into.add_exact(slice, i, found, made(operation, b, c, kScalar));
       }
     }
-  }
+  };
+  HostThreads threads(request.threads);
+  comparison.add_all(slices(), 1, threads,
+                     [&](std::size_t begin, std::size_t end, kernels::Comparison& into) {
+                       for (; begin < end; ++begin)
+                         compare_slice(static_cast<std::uint32_t>(begin), into);
+                     });
   return comparison.result("full");
 }
 
