@@ -5,7 +5,7 @@
 namespace tessera::engine::native {
 namespace {
 
-constexpr std::size_t kMostSteps = 96;  ///< of a turn
+constexpr std::size_t kMostSteps = 128;  ///< of a turn
 
 class HyperblockFinder {
  public:
@@ -196,13 +196,13 @@ class HyperblockFinder {
     step.sets.reads_f |= choice.reads_f;
   }
 
-  /// Loops of several nodes are written again at each of them: for choices alone.
+  /// Loops of several nodes are written again at each of them for choices alone, else at the top.
   static bool worth(const Hyperblock& block) {
     const auto has = [&](Kind kind) {
       return std::any_of(block.steps.begin(), block.steps.end(),
                          [&](const Step& step) { return step.kind == kind; });
     };
-    return has(Kind::choose) || !has(Kind::pass);
+    return has(Kind::choose) || !has(Kind::pass) || block.steps.back().pc >= block.steps.front().pc;
   }
 
   void measure(Hyperblock& block) const {

@@ -159,7 +159,7 @@ void Emitter::emit_node(std::size_t number) {
   emitted_ = number;
   const std::span<const Step> steps = node.steps;
   const std::optional<Hyperblock>& loop = loops_.of[number];
-  const std::uint32_t times = loop ? turns_in_a_row(loop->steps.size()) : 1;
+  const std::uint32_t times = loop ? turns_in_a_row(*loop) : 1;
   if (!loop || (times == 1 && !loop->inner)) return emit_steps(steps);
   if (!loop->loop) {
     emit_stretch(*loop);

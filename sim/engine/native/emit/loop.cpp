@@ -11,9 +11,15 @@ namespace tessera::engine::native {
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 
-/// How often a loop of so many steps is written in a row.
-std::uint32_t Emitter::turns_in_a_row(std::size_t steps) {
-  constexpr std::size_t kMostSteps = 96;
+/// How often a loop is written in a row.
+std::uint32_t Emitter::turns_in_a_row(const Hyperblock& loop) const {
+  std::size_t steps = loop.steps.size();
+  for (const Step& step : loop.steps) {
+    if (step.kind != Kind::choose) continue;
+    const Choice& choice = loops_.choices[step.choice];
+    steps += choice.sides[0].size() + choice.sides[1].size() + choice.x.size() + choice.f.size();
+  }
+  constexpr std::size_t kMostSteps = 256;
   constexpr std::size_t kMost = 8;
   return static_cast<std::uint32_t>(
       std::bit_floor(std::clamp(kMostSteps / steps, std::size_t{1}, kMost)));
