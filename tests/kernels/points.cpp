@@ -71,9 +71,9 @@ void add_keys(Point& point, const Json& keys) {
 void add_points(const Json& list, Point begin, std::vector<Point>& made) {
   if (list.is_object() && !list.contains("points"))
     throw UserError(
-        "points.json of {}: found a list that is an object without points, allowed an "
-        "array, or {{\"shared\": {{...}}, \"points\": [...]}}",
-        begin.kernel);
+        "points.json of {}: found the list {:.60}, an object without points, allowed an array, or "
+        "{{\"shared\": {{...}}, \"points\": [...]}}",
+        begin.kernel, list.dump());
   if (list.is_object()) add_keys(begin, list.value("shared", Json::object()));
   for (const Json& keys : list.is_object() ? list.at("points") : list) {
     if (keys.contains("shared")) {
