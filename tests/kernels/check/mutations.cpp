@@ -1,6 +1,7 @@
 #include "tests/kernels/check/mutations.h"
 
 #include <cmath>
+#include <stdexcept>
 
 namespace tessera::test {
 
@@ -39,8 +40,9 @@ void raise(program::Type type, std::span<std::byte> bytes, std::size_t at, doubl
 
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
                  std::uint64_t number, double least) {
-  for (std::uint64_t trial = 0;; ++trial) {
-    const std::uint64_t index = number * 100000 + trial;
+  constexpr std::uint64_t kTrials = 100000;
+  for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+    const std::uint64_t index = number * kTrials + trial;
     auto buffer = results.begin();
     std::advance(buffer, data::random_below(7, kSiteStream, 2 * index, results.size()));
     const std::size_t count = elements(buffer->second, type);
@@ -52,6 +54,7 @@ Site choose_site(const Results& results, program::Type type, Mutation mutation,
     if (mutation == Mutation::swapped && std::abs(value - next) < least) continue;
     return {buffer->first, at};
   }
+  throw std::runtime_error("mutations: no tile has two results side by side that are not small");
 }
 
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site) {
