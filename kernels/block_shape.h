@@ -11,16 +11,17 @@
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
 
-/// What the tile code of products takes and gives at once: `depth` inputs of a position and
-/// `columns` sums, past depth x columns weights. One table for all products. A matrix unit takes
-/// smaller blocks than its own too (run.block), as a unit of their shape does.
+/// Block shapes of the products' tile code: one step multiplies `depth` inputs of a position by
+/// depth x columns weights and adds to `columns` sums. One table for all products. A matrix unit
+/// also takes smaller blocks than its own (run.block), as a unit of their shape does.
 namespace tessera::kernels {
 
 using program::Type;
 
-/// What a product is made of, as plans name it: blocks of the matrix unit, or packed vector code.
+/// The code that computes a product, as plans name it: blocks of the matrix unit, or packed vector
+/// code.
 struct Form {
-  std::uint32_t inputs = 0;  ///< of a block; 0: of the unit's own, or vector code if it has none
+  std::uint32_t inputs = 0;  ///< per block; 0: the unit's own, or vector code if it has none
   std::uint32_t outputs = 0;
 
   auto operator<=>(const Form&) const = default;
@@ -45,8 +46,8 @@ struct BlockShape {
   std::uint32_t depth;          ///< inputs of a position
   std::uint32_t columns;        ///< outputs of a position
   std::uint32_t phases;         ///< matrix unit instructions of a position; 0: packed vector code
-  std::uint32_t input_bytes;    ///< of one input
-  std::uint32_t partial_bytes;  ///< of one output
+  std::uint32_t input_bytes;    ///< bytes per input
+  std::uint32_t partial_bytes;  ///< bytes per output
 
   [[nodiscard]] bool on_unit() const { return phases != 0; }
   [[nodiscard]] Form form() const { return on_unit() ? Form{depth, columns} : kVector; }
@@ -63,14 +64,15 @@ struct BlockShape {
 /// The unit's own blocks (amp.h, amp.hs or amp.s); packed vector code where the unit does not have
 /// the type. f32 inputs have f32 partials.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
-/// Of a form. Throws KeyError naming `key` and what is allowed if the unit cannot take such blocks.
+/// The unit's blocks for a form. Throws KeyError naming `key` and what is allowed if the unit
+/// cannot take such blocks.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial, const Form& form,
                        const char* key);
 /// All forms of a product for a planner to choose from, the unit's own blocks first, vector code
 /// last.
 std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, Type partial);
-/// Of a product of blocks of `side` rows and columns: the largest blocks of the unit that are no
-/// larger (8 x 8 of f16 partials are small enough), else a part of its own, and vector code.
+/// Forms for a product of blocks of `side` rows and columns: the largest blocks of the unit that
+/// are no larger (8 x 8 of f16 partials are small enough), else a part of its own, and vector code.
 /// `pinned`: that form alone; throws KeyError as block_shape().
 std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnitConfig& unit,
                                             Type input, Type partial, const Form& pinned,

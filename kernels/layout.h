@@ -69,11 +69,11 @@ class EvenStorage {
       : bytes_(bytes),
         each_(std::max(round_up(ceil_div(bytes, std::uint64_t{tiles}), grain), grain)) {}
 
-  /// What lies on one tile of the bytes that were asked for.
+  /// The bytes on one tile within a requested range.
   struct Piece {
     std::uint32_t tile;
-    std::uint32_t offset;  ///< in what the tile holds
-    std::uint32_t at;      ///< from the beginning of what was asked for
+    std::uint32_t offset;  ///< in the tile's share
+    std::uint32_t at;      ///< from the beginning of the requested range
     std::uint32_t bytes;
   };
   class Pieces {
@@ -105,13 +105,13 @@ class EvenStorage {
    private:
     Iterator first_;
   };
-  /// Of bytes `begin` to `end`, in order.
+  /// The pieces of bytes `begin` to `end`, in order.
   [[nodiscard]] Pieces pieces(std::uint64_t begin, std::uint64_t end) const {
     return Pieces({begin, end, each_});
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Of the fullest tile.
+  /// Bytes on the fullest tile.
   [[nodiscard]] std::uint64_t each() const { return each_; }
   /// Tiles that hold something.
   [[nodiscard]] std::uint32_t tiles() const { return word(ceil_div(bytes_, each_)); }

@@ -34,7 +34,7 @@ void require_pinned(bool holds, std::string_view key, const Found& found,
                    fmt::format(allowed, std::forward<First>(first), std::forward<Args>(args)...));
 }
 
-/// The same of a number of parts, of which there are at most so many of `what`.
+/// Throws KeyError unless the number of parts is from 1 to `most`, the number of `what`.
 inline void require_parts(std::string_view key, std::uint64_t found, std::uint64_t most,
                           std::string_view what) {
   require_pinned(found >= 1 && found <= most, key, found, "1 to {} ({})", most, what);

@@ -86,7 +86,7 @@ auto contents_of(const data::Seeded& values, RunsOf runs) {
 /// A vector whose elements lie in their order on tiles 0, 1, ..., each of which has an even part.
 struct Spread {
   plan::Description& description;
-  EvenSplit split;  ///< of the elements
+  EvenSplit split;  ///< splits the elements
 
   /// An array of given values, and the tensor `name` of them.
   [[nodiscard]] program::BufferId given(std::string_view array, std::string name,

@@ -2,7 +2,7 @@
 
 #include "xtile.h"
 
-/// What the tile code of several kernels shares. There is no pool of constants.
+/// Definitions that the tile code of several kernels shares. There is no pool of constants.
 namespace kernels {
 
 using Half = _Float16;

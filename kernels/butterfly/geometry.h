@@ -17,8 +17,8 @@ struct Plan {
   std::uint32_t fused = 1;           ///< factors that are applied in registers
   std::uint32_t workers_n = 1;       ///< parts of a tile's columns among its workers
   std::uint32_t rounds = 1;          ///< equal parts of the columns, one after the other
-  kernels::Form unit = {};           ///< of products of blocks; none: the first of their forms
-  kernels::Form outer_unit = {};     ///< the same of their gradients
+  kernels::Form unit = {};           ///< form of block products; none: the first of their forms
+  kernels::Form outer_unit = {};     ///< form of the gradients' block products; none: the first
 };
 void describe(config::Fields& fields, Plan& plan);
 
@@ -44,7 +44,7 @@ Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& p
 struct Geometry {
   Problem problem;
   Plan plan;
-  std::uint32_t number = 0;  ///< of the round; the first has most columns
+  std::uint32_t number = 0;  ///< number of the round; the first has most columns
 
   [[nodiscard]] Geometry round(std::uint32_t of) const { return {problem, plan, of}; }
   /// Units of columns of the round.
@@ -114,7 +114,7 @@ class GradientLayout {
       take(stage, pair);
     });
   }
-  /// The same for pieces of a pair's elements: all, or those of one input feature of blocks.
+  /// Calls take() for pieces of a pair's elements: all, or those of one input feature of blocks.
   template <class Take>
   void for_pieces(std::uint32_t tile, const Take& take) const {
     const Interval mine = share(tile);

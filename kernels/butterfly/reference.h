@@ -31,7 +31,7 @@ struct Factor {
   std::uint32_t width;  ///< numbers of a row
   std::vector<std::uint32_t> column;
   std::vector<double> value;
-  double roundings;  ///< of a product and of the sums that it becomes part of
+  double roundings;  ///< roundings of a product and of the sums that it becomes part of
 
   [[nodiscard]] std::size_t rows() const { return column.size() / width; }
 };

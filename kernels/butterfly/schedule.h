@@ -37,7 +37,7 @@ struct Swap {
 struct RowPass {
   std::vector<std::uint32_t> stages;  ///< in the order in which they are applied
   Rows rows;
-  std::optional<Swap> before;  ///< what brings rows there
+  std::optional<Swap> before;  ///< the exchange that brings the rows there
 
   /// Bits of a row's number that the stages join, of the first and of the last.
   [[nodiscard]] std::uint32_t first_place(const Problem& problem) const;

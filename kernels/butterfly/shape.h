@@ -20,13 +20,13 @@ using kernels::Interval;
 enum class Pass : std::uint8_t {
   forward,       ///< Y = F X
   grad_input,    ///< Xg = F^H Yg
-  grad_twiddles  ///< of every twiddle, summed over the columns of X and Yg
+  grad_twiddles  ///< gradient of every twiddle, summed over the columns of X and Yg
 };
 inline constexpr config::Names<Pass, 3> kPasses{{{"forward", Pass::forward},
                                                  {"grad_input", Pass::grad_input},
                                                  {"grad_twiddles", Pass::grad_twiddles}}};
 
-/// What a twiddle is made of.
+/// The parameters of a twiddle.
 enum class Parameters : std::uint8_t {
   free,     ///< the four elements of a 2x2 matrix
   rotation  ///< an angle: cos, -sin; sin, cos
@@ -65,12 +65,12 @@ struct Problem {
   Pass pass = Pass::forward;
   Layout layout = Layout::planned;
 
-  program::Type partials = program::Type::f16;  ///< of sums of f16 blocks
+  program::Type partials = program::Type::f16;  ///< type of sums of f16 blocks
 
-  kernels::BlockShape shape = {};  ///< of the products of blocks, from the machine
-  kernels::BlockShape outer = {};  ///< of their gradients, sums over columns; else none
+  kernels::BlockShape shape = {};  ///< shape of the block products, from the machine
+  kernels::BlockShape outer = {};  ///< shape of their gradients, sums over columns; else none
 
-  /// What factors join two by two: blocks of features.
+  /// Blocks of features, which factors join two by two.
   [[nodiscard]] std::uint32_t blocks() const { return features / block; }
   [[nodiscard]] bool blocked() const { return block > 1; }
   /// Features of a block with padding.
@@ -84,7 +84,7 @@ struct Problem {
   /// Twiddles of a factor.
   [[nodiscard]] std::uint32_t pairs() const { return blocks() / 2; }
   [[nodiscard]] bool is_complex() const { return dtype == Number::complex_f32; }
-  /// Of real numbers, and of real and imaginary parts.
+  /// The type of real numbers, and of real and imaginary parts.
   [[nodiscard]] program::Type type() const {
     return dtype == Number::f16 ? program::Type::f16 : program::Type::f32;
   }
@@ -113,7 +113,7 @@ struct Problem {
   [[nodiscard]] std::uint32_t lines() const { return blocked() ? padded() / shape.depth : 1; }
   /// Calls take(feature, column, at) for the numbers of some units of columns of line `line` of all
   /// rows, `at` counting them on. Columns are those of an operand: of complex numbers two each.
-  /// What is padding is left out.
+  /// Padding is left out.
   template <class Take>
   void for_line(std::uint64_t line, Interval units, std::size_t& at, const Take& take) const {
     const std::uint64_t columns = unit_columns();
@@ -128,7 +128,7 @@ struct Problem {
           take(first + inner, column * parts + (blocked() ? 0 : i / columns), at);
       }
   }
-  /// Whether tile code sees complex numbers: rotations turn both parts alike, as real ones.
+  /// True if tile code sees complex numbers: rotations turn both parts alike, as real ones.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
   /// Bytes of a row of numbers that tile code takes at once.
   [[nodiscard]] std::uint32_t step_bytes() const {
@@ -139,7 +139,7 @@ struct Problem {
     if (parameters == Parameters::rotation) return 2;
     return is_complex() ? 8 : 4 * block * block;
   }
-  /// Of twiddles in files: angles are f32 whatever dtype is.
+  /// The type of twiddles in files: angles are f32 whatever dtype is.
   [[nodiscard]] program::Type twiddle_type() const {
     return parameters == Parameters::rotation ? program::Type::f32 : type();
   }

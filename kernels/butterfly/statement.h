@@ -17,8 +17,8 @@ namespace tessera::butterfly {
 using program::BufferId;
 using program::Place;
 
-/// What is multiplied: X (for grad_input Yg) has a row a feature; of complex numbers two columns
-/// each, the real and the imaginary part.
+/// The operands. X (for grad_input Yg) has a row per feature, and two columns per complex number:
+/// the real and the imaginary part.
 struct Operands {
   data::DenseOperand x;
   data::DenseOperand gradient;  ///< Yg, for grad_twiddles
@@ -28,7 +28,7 @@ struct Operands {
 /// The tile code of all passes. Outlives descriptions.
 struct Codes {
   elf::KernelCode butterfly{"butterfly"};
-  elf::KernelCode gemm{"gemm"};  ///< of blocks, and of sums
+  elf::KernelCode gemm{"gemm"};  ///< products of blocks, and sums
   elf::KernelCode transposition{"sparse/code"};
 };
 
@@ -55,7 +55,7 @@ class Functions {
   const plan::Function& angles();
 
  private:
-  /// What each group and each part of the columns have where the first operand is.
+  /// Bytes of the first operand: all, per group, and per part of the columns.
   struct FirstOperand {
     std::uint64_t bytes, group_bytes, array_bytes;
   };
@@ -65,7 +65,7 @@ class Functions {
   [[nodiscard]] kernels::Codelet codelet(const std::string& name) const {
     return kernels::Codelet::of(code_, description_, name, contexts_);
   }
-  /// What tile code calls the problem's numbers: of complex ones it may see the parts alone.
+  /// Tile code's name for the problem's numbers: of complex ones it may see the parts alone.
   [[nodiscard]] std::string number_name() const;
 
   const elf::KernelCode& code_;
@@ -187,9 +187,9 @@ class Factors {
   };
 
   virtual ~Factors() = default;
-  /// Of F or F^H.
+  /// The twiddles of F or F^H.
   virtual BufferId twiddles(const RowPass& pass, bool adjoint) = 0;
-  /// Whether `in` and `out` of apply() may be the same.
+  /// True if `in` and `out` of apply() may be the same.
   [[nodiscard]] virtual bool in_place() const = 0;
   /// Arrays that apply() needs in a round, or in all passes of a gradient.
   virtual void begin_round() = 0;

@@ -35,7 +35,7 @@ class StoredRows {
     std::uint32_t tile;
     std::uint64_t begin, at, bytes;
   };
-  /// What the stretch of tile `tile` consists of, of tiles whose rows are `rows`.
+  /// The parts of tile `tile`'s stretch, each from a tile whose rows are `rows`.
   [[nodiscard]] std::vector<Part> parts_on(std::uint32_t tile, const Rows& rows) const;
 
   /// Calls take(feature, column, at) as Problem::for_line() for the numbers of whole units from
@@ -59,8 +59,8 @@ class StoredRows {
 
  private:
   Geometry geometry_;
-  std::uint64_t units_;       ///< of a line
-  std::uint64_t unit_bytes_;  ///< of a unit in it
+  std::uint64_t units_;       ///< units of a line
+  std::uint64_t unit_bytes_;  ///< bytes of a unit of a line
   EvenStorage storage_;
 };
 
@@ -79,10 +79,10 @@ struct StoredTwiddles {
 /// Y or Xg of all columns where the last pass leaves it.
 plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows,
                                 program::BufferId array);
-/// Of a round where it is stored.
+/// The result of a round where it is stored.
 plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored,
                                  program::BufferId array);
-/// Of every twiddle, in f32, in shares.
+/// The gradient of every twiddle, in f32, in shares.
 plan::TensorOver gradient_in_shares(const Geometry& geometry, program::BufferId array);
 
 }  // namespace tessera::butterfly

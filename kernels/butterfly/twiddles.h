@@ -48,7 +48,7 @@ class Twiddles {
   std::uint64_t rounded_ = 0;
 };
 
-/// Of such a file.
+/// The tensor shape of a file of twiddles.
 std::vector<std::uint64_t> twiddle_shape(const Problem& problem);
 
 /// Bytes of all groups.

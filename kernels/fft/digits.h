@@ -48,7 +48,7 @@ class Digits {
   /// The most points that a tile holds in any phase.
   [[nodiscard]] std::uint64_t most_held(std::uint32_t tile) const;
 
-  /// Whether the digits of phases p and p + 1 belong to one dimension, so that twiddles stand
+  /// True if the digits of phases p and p + 1 belong to one dimension, so that twiddles stand
   /// between them.
   [[nodiscard]] bool turns_after(std::uint32_t phase) const;
   /// exp(-+2 pi i e) between phases p and p + 1 is that of this e, as a fraction of `turn_whole`.

@@ -25,7 +25,7 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// What a program is described from; its functions keep it.
+/// The inputs of a program's description; its functions keep them.
 struct Subject {
   Options options;
   MachineConfig machine;

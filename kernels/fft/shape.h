@@ -27,7 +27,7 @@ using kernels::Layout;
 constexpr program::Type kType = program::Type::f32;
 constexpr std::uint64_t kRealBytes = 4;
 constexpr std::uint64_t kPointBytes = 8;
-constexpr std::uint64_t kUnitBytes = 16;  ///< of two points: two real parts, two imaginary parts
+constexpr std::uint64_t kUnitBytes = 16;  ///< two points: two real parts, two imaginary parts
 constexpr std::uint32_t kUnitPoints = 2;
 constexpr std::uint64_t kMostPoints = 1U << 24;
 
@@ -40,7 +40,7 @@ struct Problem {
 
   [[nodiscard]] std::uint64_t each() const { return std::uint64_t{points} * rows; }
   [[nodiscard]] std::uint64_t total() const { return each() * batch; }
-  /// Of all arrays, one below the other.
+  /// Rows of all arrays, one array below the other.
   [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * batch; }
   /// Bits of a point's number in its array.
   [[nodiscard]] std::uint32_t bits() const {
@@ -53,11 +53,11 @@ struct Problem {
 
 /// How a transform is cut: into phases of shorter ones, over tiles, and a phase into passes.
 struct Plan {
-  /// Of each phase, the arrays of a batch before them; their product is the points of all.
+  /// Lengths of the phases, the arrays of a batch before them; their product is the points of all.
   std::vector<std::uint32_t> lengths;
   /// Tiles along each exchange between phases, those among which a batch is dealt before them.
   std::vector<std::uint32_t> parts;
-  std::vector<std::uint32_t> radices;  ///< of all passes, phase after phase
+  std::vector<std::uint32_t> radices;  ///< radices of all passes, phase after phase
 };
 void describe(config::Fields& fields, Plan& plan);
 

@@ -112,7 +112,7 @@ class Division {
     std::uint64_t cycles;
   };
   Answer best(const Functions& functions, const plan::Function& function, const Work& work);
-  /// What it asks; null: it answers what it was asked before.
+  /// Sets the pricing that it asks; null: it answers from what it asked before.
   void ask(plan::Pricing* pricing) { pricing_ = pricing; }
 
  private:

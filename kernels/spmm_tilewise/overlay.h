@@ -16,9 +16,9 @@ namespace tessera::spmm_tilewise {
 using kernels::Interval;
 
 struct OverlayPart {
-  std::vector<std::uint32_t> rows;   ///< of W that it names, ascending
-  std::vector<std::uint32_t> begin;  ///< of each column's elements, and the end
-  std::vector<std::uint32_t> row;    ///< of each element, by column: where in `rows`
+  std::vector<std::uint32_t> rows;   ///< rows of W that it names, ascending
+  std::vector<std::uint32_t> begin;  ///< index of each column's first element, and the end
+  std::vector<std::uint32_t> row;    ///< by element, column by column: its row's index in `rows`
 
   [[nodiscard]] bool empty() const { return row.empty(); }
   [[nodiscard]] std::uint64_t columns() const { return begin.size() - 1; }
@@ -77,7 +77,8 @@ class OverlayCode {
   static std::uint64_t list_bytes(const OverlayPart& part) {
     return sizeof(std::uint16_t) * (part.row.size() + part.columns());
   }
-  /// Of each column the number of its elements, then the place of each one's row in a panel.
+  /// Writes for each column the number of its elements, then the place of each element's row in a
+  /// panel.
   void write_list(const OverlayPart& part, std::span<std::byte> into) const;
 
  private:

@@ -17,7 +17,7 @@
 /// within a tile. The columns of W stream past: C^T of a panel is [column][row of the panel].
 namespace tessera::spmm_tilewise {
 
-/// What a plan is made for.
+/// A planner's input.
 struct Problem {
   std::uint32_t m;
   gemm::BlockShape block;
@@ -33,10 +33,10 @@ struct Problem {
 
 /// Neighbouring columns of one column tile, which some machine tiles multiply.
 struct Group {
-  std::uint32_t tile;  ///< of the pattern
+  std::uint32_t tile;  ///< the pattern's column tile
   Interval columns;    ///< in the column tile
-  /// Of W: the kept ones, those of many single elements, and others to whole blocks; what of these
-  /// is neither kept nor a single element has weight 0.
+  /// Rows of W: the kept ones, those of many single elements, and others to whole blocks; elements
+  /// of these that are neither kept nor single have weight 0.
   std::vector<std::uint32_t> rows;
   OverlayPart overlay;
   std::uint32_t first_job = 0, jobs = 0;  ///< jobs side by side share the panels evenly
@@ -75,7 +75,7 @@ struct Plan {
   std::uint32_t row_singles;
   std::vector<Group> groups;
   std::vector<Job> jobs;     ///< by machine tile
-  OverlayWork overlay_work;  ///< what workers' columns of single elements are cut by
+  OverlayWork overlay_work;  ///< divides workers' columns of single elements
   Prediction prediction = {};
   Imbalance cycles = {};  ///< predicted cycles of multiplication, over the machine's tiles
 

@@ -40,11 +40,12 @@ struct Plan {
   std::uint32_t worker_columns = 1;
   Slices slices = Slices::tile;
   Code code = Code::scheduled;
-  std::optional<Rounds> rounds = {};  ///< of a block all else is said
+  std::optional<Rounds> rounds = {};  ///< if set, the rest of the plan is for one block
 };
 void describe(config::Fields& fields, Plan& plan);
 
-/// Of the cell to the north-west, north, ... of a cell in its next value; a Gaussian blur.
+/// Weights of the 3 x 3 cells around a cell (north-west, north, ...) in its next value; a Gaussian
+/// blur.
 struct Weights {
   std::array<double, 9> of{0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125, 0.0625};
 };
@@ -63,7 +64,7 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// What a program is described from; its functions keep it.
+/// The inputs of a program's description; its functions keep them.
 struct Problem {
   Options options;
   MachineConfig machine;
@@ -111,7 +112,7 @@ struct Geometry {
   std::uint64_t cell = problem->cell_bytes;
 
   [[nodiscard]] std::uint32_t passes() const { return rounds.rows * rounds.columns; }
-  /// Whether every step brings all blocks of the grid; else it stays on the tiles.
+  /// True if every step brings all blocks of the grid; else it stays on the tiles.
   [[nodiscard]] bool streams() const { return passes() > 1; }
   [[nodiscard]] Tile tiles() const { return rows.tiles * columns.tiles; }
   [[nodiscard]] Interval rows_of(Tile tile) const { return rows.part(tile / columns.tiles); }

@@ -18,10 +18,10 @@ namespace tessera::stream {
 
 enum class Operation { copy, scale, add, triad, update, read, write, copy_dma };
 
-/// What an element of a takes.
+/// Accesses and arithmetic operations per element of a.
 struct Facts {
-  std::uint32_t reads;   ///< of b and c
-  std::uint32_t writes;  ///< of a
+  std::uint32_t reads;   ///< reads of b and c
+  std::uint32_t writes;  ///< writes of a
   std::uint32_t operations;
 };
 constexpr Facts facts_of(Operation operation) {
@@ -34,7 +34,7 @@ constexpr bool only_moves(Operation operation) { return operation >= Operation::
 constexpr double kScalar = 1.5;              ///< s, exact in f16
 constexpr std::uint32_t kIntegerScalar = 3;  ///< s of i32
 
-/// What a loop body handles of each array: two 64-bit words, of i32 an element.
+/// Bytes per array that a loop body handles: two 64-bit words, or one i32 element.
 constexpr std::uint32_t body_bytes(program::Type type) {
   return type == program::Type::i32 ? 4 : 16;
 }
@@ -96,7 +96,7 @@ class Stream : public Workload {
                  const Shape& shape) const;
 
   [[nodiscard]] Blocks blocks() const;
-  [[nodiscard]] std::uint32_t turns() const;            ///< of a worker: loop bodies, or blocks
+  [[nodiscard]] std::uint32_t turns() const;            ///< loop bodies, or blocks, of a worker
   [[nodiscard]] std::uint32_t rounds() const;           ///< if supervisors bring blocks
   [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;
