@@ -33,9 +33,8 @@ program::Program make_array_program(const VectorProduct& of, const arrays::Array
 class ArrayOrder {
  public:
   using Items = arrays::Items;
-  /// What transfers move, with the number of a row or column of cores: steps of A and B from DDR to
-  /// a memory tile, and on to cores, results to a memory tile and on to DDR, the host's list to
-  /// DDR.
+  /// Kinds of transfers, each numbered by row or column of cores: steps of A and B from DDR to a
+  /// memory tile and on to cores, results to a memory tile and on to DDR, the host's list to DDR.
   enum class Kind : std::uint8_t { load_a, load_b, send_a, send_b, results, store, list };
 
   /// Both are kept by reference.
@@ -45,7 +44,7 @@ class ArrayOrder {
     return static_cast<std::uint32_t>(kind) * kinds_ + number;
   }
   [[nodiscard]] std::uint32_t blocks() const { return grid_.row_blocks * grid_.column_blocks; }
-  /// Of all blocks.
+  /// Steps of all blocks.
   [[nodiscard]] std::uint32_t steps() const { return blocks() * grid_.steps; }
   [[nodiscard]] std::uint32_t list_blocks() const {
     return grid_.plan.list_rows * grid_.column_blocks;
@@ -54,7 +53,7 @@ class ArrayOrder {
   [[nodiscard]] std::uint32_t column_of(std::uint32_t row) const { return row % array_.columns; }
   [[nodiscard]] std::uint32_t place_of(std::uint32_t row) const { return row / array_.columns; }
 
-  /// Whether a transfer of the channel moves a step, else a block.
+  /// True if a transfer of the channel moves a step, else a block.
   [[nodiscard]] bool is_of_steps(arrays::Channel channel) const {
     return channel < this->channel(Kind::results, 0);
   }

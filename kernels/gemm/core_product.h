@@ -22,14 +22,14 @@ constexpr config::Names<Type, 5> kElementTypes{{{"f16", Type::f16},
                                                 {"i16", Type::i16},
                                                 {"bf16", Type::bf16}}};
 
-/// What a type of the vector unit takes and gives in one instruction.
+/// Inputs and outputs of a vector unit's instruction, by type.
 struct VectorType {
   Type type;
   const char* name;  ///< as configs, peaks and tile code have it
   std::uint32_t bytes;
-  std::uint32_t inputs;     ///< of a step: what a sum grows by
+  std::uint32_t inputs;     ///< rows of B per step: terms added to each sum
   std::uint32_t outputs;    ///< columns of a block
-  std::uint32_t sum_bytes;  ///< that an accumulator spends on a sum
+  std::uint32_t sum_bytes;  ///< bytes of an accumulator per sum
 
   [[nodiscard]] bool is_float() const { return type == Type::bf16; }
   /// The largest integer.
@@ -43,17 +43,17 @@ struct VectorType {
 /// Null: the vector unit has no such type.
 const VectorType* vector_type(Type type);
 
-/// What tile code has of C at a time, in all accumulators.
+/// The part of C that tile code has in all accumulators at a time.
 struct Patch {
   std::uint32_t rows, blocks;  ///< blocks of columns
 };
 constexpr Patch kDensePatch{16, 2};
-constexpr std::uint32_t kKeptColumns = 8;  ///< of a patch where B has kept blocks alone
+constexpr std::uint32_t kKeptColumns = 8;  ///< columns of a patch if B consists of kept blocks
 constexpr Patch kept_patch(const VectorType& type) {
   const std::uint32_t blocks = kKeptColumns / type.outputs;
   return {kDensePatch.rows * kDensePatch.blocks / blocks, blocks};
 }
-constexpr std::uint32_t kFewestSteps = 4;  ///< of a call
+constexpr std::uint32_t kFewestSteps = 4;  ///< steps per call
 
 /// Tiles of A, B and C in a core: A[rows, depth], B[depth, columns], C[rows, columns]. They are
 /// made of patches, and of an even number of steps.
@@ -86,11 +86,11 @@ std::uint32_t add_product_code(program::Program& program, const VectorType& type
 std::string shared_code(const VectorType& type, bool kept);
 /// That which adds up the sums of parts of the depth.
 std::string sum_code(const VectorType& type);
-constexpr std::uint32_t kSumBytes = 128;    ///< of an accumulator
-constexpr std::uint32_t kResultBytes = 32;  ///< that it becomes
+constexpr std::uint32_t kSumBytes = 128;    ///< bytes of an accumulator
+constexpr std::uint32_t kResultBytes = 32;  ///< bytes of its results
 
-constexpr std::uint32_t kSlotAlign = 64;   ///< of a tile in a core
-constexpr std::uint32_t kZeroBytes = 256;  ///< of zeros, which sums begin with
+constexpr std::uint32_t kSlotAlign = 64;   ///< alignment of a tile in a core
+constexpr std::uint32_t kZeroBytes = 256;  ///< bytes of zeros, which sums begin with
 
 enum class Begins : std::uint8_t { zeros, results, sums };
 enum class Ends : std::uint8_t { results, sums };
@@ -107,7 +107,7 @@ struct CoreProduct {
   const VectorType* type;
   CoreTile tile;
   program::Argument a, b, c, sums, zeros;
-  std::uint32_t shift = 0;  ///< of integers, as results are stored and read
+  std::uint32_t shift = 0;  ///< right for integers stored, left for those read back
   Begins begins = Begins::zeros;
   Ends ends = Ends::results;
   std::optional<KeptLists<program::Argument>> lists = {};  ///< if B is kept blocks
@@ -127,7 +127,7 @@ std::vector<program::Argument> shared_arguments(std::span<const CoreProduct> wor
 
 struct KeptBlocks {
   std::vector<std::uint64_t> begin;  ///< by patch of columns its first block, and their number
-  std::vector<std::uint32_t> step;   ///< of each block: rows inputs * step on; ascending in a patch
+  std::vector<std::uint32_t> step;   ///< by block: rows inputs * step on; ascending in a patch
   std::vector<float> value;          ///< [block][input][column]
 
   [[nodiscard]] std::uint32_t patches() const {
@@ -153,7 +153,7 @@ class KeptTiles {
   [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step) const {
     return pairs_[std::size_t{column} * steps_ + step];
   }
-  [[nodiscard]] std::uint32_t patches() const { return patches_; }  ///< of a tile
+  [[nodiscard]] std::uint32_t patches() const { return patches_; }  ///< patches of a tile
   [[nodiscard]] std::uint32_t pairs_of_patch(std::uint32_t column, std::uint32_t step,
                                              std::uint32_t patch) const;
   [[nodiscard]] std::uint32_t block_bytes() const { return 2 * most_ * kept_bytes(type_); }

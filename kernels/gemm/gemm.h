@@ -24,8 +24,8 @@ struct Options {
   std::string b;
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
-  // Of types with vectors alone:
-  std::uint32_t shift = 0;            ///< of sums of integers
+  // Only for types with vectors:
+  std::uint32_t shift = 0;            ///< right shift of integer sums
   std::optional<VectorPlan> vectors;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
@@ -46,7 +46,7 @@ class Gemm : public Workload {
   MachineConfig machine_;
   Candidate chosen_;
   RoundGrid grid_;
-  Geometry geometry_;  ///< of a round
+  Geometry geometry_;  ///< geometry of a round
   Operand a_;
   Operand b_;
 };

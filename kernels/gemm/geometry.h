@@ -43,7 +43,7 @@ class Geometry {
   [[nodiscard]] std::uint64_t depth_blocks() const { return depth_split_.total; }
   [[nodiscard]] Interval depth_blocks(std::uint32_t part, std::uint32_t cut) const;
 
-  /// What one superstep brings to a tile.
+  /// Bytes that one superstep brings to a tile.
   [[nodiscard]] std::uint64_t x_bytes(const Cell& cell, std::uint32_t cut) const;
   [[nodiscard]] std::uint64_t w_bytes(const Cell& cell, std::uint32_t cut) const;
   /// A whole operand, padding included.

@@ -14,15 +14,15 @@ class RoundGrid {
  public:
   /// One round that is all.
   RoundGrid() = default;
-  /// The same where the plan has no rounds.
+  /// One round that is all where the plan has no rounds.
   RoundGrid(const Problem& problem, const Plan& plan);
 
   [[nodiscard]] const Product& whole() const { return whole_; }
-  /// What a round computes.
+  /// The product that a round computes.
   [[nodiscard]] const Problem& problem() const { return round_; }
   [[nodiscard]] const Rounds& rounds() const { return rounds_; }
-  /// False if fewer rounds of this size would do. Of k one may be too many, so that their number is
-  /// even.
+  /// False if fewer rounds of this size would do; of k one round may be extra, which makes their
+  /// number even.
   [[nodiscard]] bool needs_all() const { return needs_all_; }
   [[nodiscard]] std::uint32_t passes() const { return rounds_.m * rounds_.n; }
   /// Where a pass begins in the matrices, and where a round of it does in k.
@@ -55,7 +55,7 @@ Product most_parts(const Product& product, const BlockShape& block, Stationary s
 /// Rows hold blocks as they are if B is stationary; else every block would have to be transposed.
 bool allows(Layout layout, Stationary stationary);
 
-/// What the tiles compute together: a round, or all where operands lie on them.
+/// The product that the tiles compute together: a round, or all where operands lie on them.
 inline Geometry geometry_of(const Problem& problem, const Plan& plan) {
   return {RoundGrid(problem, plan).problem(), plan};
 }

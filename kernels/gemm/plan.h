@@ -30,14 +30,14 @@ struct Plan {
   Stationary stationary = Stationary::b;
   Type partials = Type::f16;
   Stationary pairs = Stationary::a;   ///< the operand of which a pair of tiles takes the same part
-  kernels::Form unit = {};            ///< what the product is made of
-  std::optional<Rounds> rounds = {};  ///< where operands lie outside: of these all else is said
+  kernels::Form unit = {};            ///< form of the product
+  std::optional<Rounds> rounds = {};  ///< if operands lie outside; the rest is per round
 
   auto operator<=>(const Plan&) const = default;
 };
 void describe(config::Fields& fields, Plan& plan);
 
-/// What to plan for.
+/// A planner's input.
 struct Problem {
   Product product;
   Type dtype = Type::f16;
@@ -55,13 +55,13 @@ struct Problem {
 struct Candidate {
   Plan plan;
   Prediction prediction;
-  std::uint64_t tile_bytes = 0;  ///< of the fullest tile
+  std::uint64_t tile_bytes = 0;  ///< bytes of the fullest tile
   std::string misfit = {};       ///< why nothing fits the tiles' SRAM; empty: the plan does
 };
 
 /// The plan of least predicted cycles that fits the machine's SRAM; else the one that needs least.
 Candidate find_plan(const Problem& problem, MachineCosts& costs);
-/// The same; throws UserError if none fits.
+/// As find_plan(); throws UserError if none fits.
 Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it cannot be carried out (more parts than

@@ -22,11 +22,11 @@ class Storage : public kernels::EvenStorage {
   enum class Role : std::uint8_t { x, w };
   Storage(const Geometry& geometry, Role role, std::uint32_t tiles);
 
-  /// Of a portion.
+  /// The pieces of a portion.
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
   using EvenStorage::bytes_on;
-  /// Of them, what a superstep brings to tiles.
+  /// Bytes on `tile` that superstep `cut` brings to tiles.
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile, std::uint32_t cut) const;
   /// Where in the operand what is stored begins: a row of X or column of W, and an input.
   struct Origin {
@@ -54,7 +54,7 @@ struct Panel {
   std::uint64_t chunk, chunks;  ///< first and number in each row
   std::uint32_t chunk_bytes;
   std::uint32_t offset;  ///< in what its tile holds
-  std::uint32_t part;    ///< of the rows (X) or columns (W)
+  std::uint32_t part;    ///< part of the rows (X) or columns (W)
   Interval depth;        ///< depth blocks
 
   [[nodiscard]] std::uint64_t bytes() const { return rows * chunks * chunk_bytes; }
@@ -98,7 +98,7 @@ class RowMajor : public kernels::EvenStorage {
   static RowMajor of_result(const Geometry& geometry, std::uint32_t tiles);
 
   [[nodiscard]] std::uint64_t pitch() const { return pitch_; }
-  /// Of bytes [begin, end) of a row.
+  /// The pieces of bytes [begin, end) of a row.
   [[nodiscard]] Pieces pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end) const {
     return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
   }

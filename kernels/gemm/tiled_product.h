@@ -19,16 +19,16 @@ Searched search_tiles(const VectorPlan& pinned, const Product& product, const Ve
 
 /// Workers side by side along the rows of a tile of C: so that the fullest has fewest patches.
 std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts);
-/// What workers call, by how much each has at most: parts, patches, and pairs of steps: beside the
-/// fewest that a call has or, of kept blocks, of all its patches beside one each.
+/// The workers' product. Sizes: the most that a worker has of parts, of patches, and of pairs of
+/// steps beyond the fewest that a call has (kept blocks: pairs of all its patches beyond one each).
 plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
                        bool kept, Begins begins, Ends ends);
 
-/// What workers call to add up sums of parts of the depth: accumulators, and parts but for one.
+/// The workers' addition of sums of parts of the depth. Sizes: accumulators, and parts less one.
 /// Operands: the parts, one behind the other, and C.
 plan::Function sum_of(const kernels::Codelet& code, const VectorType& type, std::uint32_t shift);
 
-/// What a worker computes of a tile of C: parts of its rows and patches of its columns.
+/// A worker's share of a tile of C: parts of its rows and patches of its columns.
 struct Share {
   kernels::Interval parts, patches;
 };
@@ -61,14 +61,15 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   [[nodiscard]] std::uint64_t c_bytes(plan::Tile tile) const {
     return ended(tile).size() * kResultBytes;
   }
-  /// Of some steps one of those that compute most, those whose pair is divided, and the last.
+  /// Tiles that stand for all: in some steps one that computes most, those whose pair is divided,
+  /// and the last.
   [[nodiscard]] std::vector<plan::Tile> stand_for_all() const;
 
   /// A and B as all tiles hold them: panels of a patch's rows or columns, step by step; of kept
   /// blocks tile by tile.
   [[nodiscard]] kernels::Stored stored_a(plan::Description& d) const;
   [[nodiscard]] kernels::Stored stored_b(plan::Description& d) const;
-  /// Of a tile's kept blocks, step by step: it has them from the beginning.
+  /// The lists of a tile's kept blocks, step by step: it has them from the beginning.
   [[nodiscard]] program::Place lists(plan::Description& d) const;
   [[nodiscard]] std::uint64_t b_buffer_bytes() const {
     if (!grid_.kept) return tile_.b_bytes(type_);
@@ -78,7 +79,8 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
               plan::Pulls& pulls) const;
   void pull_b(const kernels::Stored& b, program::Place into, plan::Tile tile, std::uint32_t step,
               plan::Pulls& pulls) const;
-  /// What the workers do of a tile's product, whose operands are given as if one did all of it.
+  /// The workers' shares of a tile's product, whose operands are given as if one worker did all of
+  /// it.
   [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, plan::Tile tile,
                                                  std::uint32_t step) const;
   /// Bytes of A and B that a tile sends in a step, for estimates.
@@ -86,12 +88,12 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
                                    plan::Tile tile) const {
     return ceil_div(std::uint64_t{a.bytes_on(tile)} + b.bytes_on(tile), std::uint64_t{grid_.steps});
   }
-  /// What a tile pulls of all parts' sums, part by part, and adds up.
+  /// A tile's pulls of its share of all parts' sums, part by part, which add_up() adds up.
   void pull_sums(program::Place sums, program::Place into, plan::Tile tile,
                  plan::Pulls& pulls) const;
   void add_up(const plan::Function& sum, program::Place parts, program::Place into, plan::Tile tile,
               plan::Calls& calls) const;
-  /// Of the one that has most to do, as call_of() says.
+  /// Sizes, as call_of() says, of the worker that has most to do.
   [[nodiscard]] plan::Sizes sizes(plan::Tile tile, std::uint32_t step) const;
   /// Where the numbers of a tile of C belong.
   void add_runs(plan::Tile tile, program::Runs& runs) const;
@@ -139,7 +141,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   const VectorType& type_;
   CoreTile tile_;
   std::uint32_t contexts_;
-  std::uint32_t parts_, patches_;  ///< of a tile
+  std::uint32_t parts_, patches_;  ///< of a tile of C
   std::uint32_t worker_rows_;
   /// By column of tiles, or for all: where the patches of each worker of a row end.
   std::vector<std::vector<std::uint64_t>> worker_ends_;

@@ -22,9 +22,9 @@ namespace tessera::gemm {
 
 /// As a config pins it, 0 is left to the search.
 struct VectorPlan {
-  std::uint32_t rows = 0;  ///< of a core's tile of C
+  std::uint32_t rows = 0;  ///< rows of a core's tile of C
   std::uint32_t columns = 0;
-  std::uint32_t depth = 0;  ///< of a step
+  std::uint32_t depth = 0;  ///< depth of a step
   // On arrays alone. Cores of a row work on the same rows of C, those of a column on the same
   // columns:
   std::uint32_t array_rows = 0;  ///< cores that work
@@ -80,10 +80,10 @@ struct VectorGrid {
   Patch patch;
   std::uint32_t m, n, k;  ///< with padding
   std::uint32_t row_blocks, column_blocks;
-  std::uint32_t parts, steps;             ///< of the depth, and of a part
-  std::shared_ptr<const KeptTiles> kept;  ///< of B, if not all of it
+  std::uint32_t parts, steps;             ///< parts of the depth, steps of a part
+  std::shared_ptr<const KeptTiles> kept;  ///< kept blocks of B, if not all are
 
-  /// What the product of a step of a block begins with and leaves.
+  /// What the product begins with and ends with in a step of a block.
   [[nodiscard]] Begins begins(std::uint32_t step) const {
     if (step == 0) return Begins::zeros;
     return plan.whole_sums ? Begins::sums : Begins::results;
@@ -96,7 +96,7 @@ struct VectorGrid {
   [[nodiscard]] std::uint64_t b_tile_bytes() const {
     return kept ? kept->block_bytes() + kept->list_bytes() : plan.tile().b_bytes(*type);
   }
-  /// Of a tile of B in a core of an array, with what tile code reads behind it.
+  /// Bytes of a tile of B in a core of an array, with those that tile code reads behind it.
   [[nodiscard]] std::uint64_t b_buffer_bytes() const {
     return b_tile_bytes() + (kept ? 2 * kept_bytes(*type) : 0);
   }
@@ -106,7 +106,7 @@ struct VectorGrid {
   [[nodiscard]] std::uint64_t a_bytes() const { return std::uint64_t{m} * k * type->bytes; }
   [[nodiscard]] std::uint64_t b_bytes() const { return b_tiles() * b_tile_bytes(); }
   [[nodiscard]] std::uint64_t c_bytes() const { return std::uint64_t{m} * n * type->bytes; }
-  /// Of a tile of kept blocks, in the order in which they lie: column by column, step by step.
+  /// Writes a tile of kept blocks, in the order in which they lie: column by column, step by step.
   void write_kept(std::uint32_t tile, std::span<std::byte> into) const {
     const std::uint32_t blocks = kept->block_bytes();
     kept->write_blocks(tile / steps, tile % steps, into.first(blocks));
@@ -114,7 +114,7 @@ struct VectorGrid {
   }
 };
 
-/// What users know the operands as. `transposed`: C as the transpose of what is computed.
+/// The operands' names for users. `transposed`: C is the transpose of the computed product.
 struct ProductNames {
   const char* a = "A";
   const char* b = "B";
@@ -149,7 +149,7 @@ struct Room {
   const char* what = "";
   std::uint64_t needed = 0, there = 0;
 };
-/// Of the part of A that lists of kept blocks reach in a step.
+/// The part of A that lists of kept blocks reach in a step.
 inline Room lists_of(const VectorType& type, std::uint32_t depth) {
   return {"the lists of kept blocks", CoreTile{kept_patch(type).rows, 0, depth}.a_bytes(type),
           std::uint64_t{1} << 16};

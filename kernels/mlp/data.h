@@ -9,7 +9,7 @@
 /// Labelled images: a seeded synthetic set, or files.
 namespace tessera::mlp {
 
-/// What becomes of the values of files.
+/// How values of files are scaled.
 enum class Scaling : std::uint8_t {
   none,     ///< as they are
   unit,     ///< over 255: from 0 to 1

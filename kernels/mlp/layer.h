@@ -27,7 +27,7 @@ using training::Parameters;
 /// planned as if their factors had gradients.
 struct ButterflyPlan {
   butterfly::Geometry geometry;
-  std::uint64_t tile_bytes;  ///< of the fullest tile, all stacks
+  std::uint64_t tile_bytes;  ///< bytes of the fullest tile, all stacks
 };
 
 /// [S | U] [X ; Z] with Z = V^T X, [S^T | V] [dY ; T] with T = U^T dY, and the gradients of [S | U]
@@ -56,14 +56,14 @@ struct Rounds {
 };
 void describe(config::Fields& fields, Rounds& rounds);
 struct PlanKeys {
-  std::uint32_t padding = 0;          ///< of matrices; 0: searched
+  std::uint32_t padding = 0;          ///< padding of matrices; 0: searched
   std::optional<Rounds> rounds = {};  ///< none: searched
   std::vector<MapKeys> products;      ///< by linear map; none: searched
 };
 void describe(config::Fields& fields, PlanKeys& keys);
 
-/// What maps are planned for: `samples`, `columns` with padding to a multiple of `padding`, on
-/// tiles of which `kept` bytes are taken.
+/// The conditions that maps are planned for: `samples`, `columns` with padding to a multiple of
+/// `padding`, tiles of which `kept` bytes are taken.
 struct LayerRoom {
   program::Type type;
   std::uint32_t samples;
@@ -74,9 +74,9 @@ struct LayerRoom {
   bool least = false;  ///< plans that take least, not those that are fastest
 };
 struct NetworkPlan {
-  std::uint32_t padding = 0;  ///< of matrices
+  std::uint32_t padding = 0;  ///< padding of matrices
   std::vector<LayerPlan> maps;
-  kernels::Loads loads = kernels::Loads::apart;  ///< of batches that lie outside
+  kernels::Loads loads = kernels::Loads::apart;  ///< loads of batches that lie outside
   std::string misfit;                            ///< why nothing fits; empty: the plan does
 };
 /// `pinned`: by map, or none.
@@ -84,7 +84,7 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
                         LayerRoom room, MachineCosts& costs);
 nlohmann::ordered_json to_json(const LayerPlan& plan);
 
-/// What a layer is made for. All of it outlives the description.
+/// A layer's inputs. All of it outlives the description.
 struct LayerContext {
   const Linear& linear;
   std::size_t number;

@@ -25,7 +25,7 @@ struct Options : training::Course {
   DataOptions data;
   std::uint32_t replicas = 1;  ///< copies of the network, each on a group of tiles
   program::Type dtype = program::Type::f32;
-  training::LossScaling scaling;  ///< of f16
+  training::LossScaling scaling;  ///< loss scaling, for f16
   PlanKeys plan;
   [[nodiscard]] bool halves() const { return dtype == program::Type::f16; }
 };
@@ -50,7 +50,7 @@ class Mlp : public Workload {
   plan::Found search(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }
   [[nodiscard]] bool scaled() const { return options_.halves() && options_.train; }
-  /// What the first map takes of a sample.
+  /// The first map's input `column` of a sample.
   [[nodiscard]] double input(std::uint64_t sample, std::uint64_t column) const {
     if (column < data_.inputs()) return data_.pixel(sample, column);
     return linears_.front().takes_ones() && column + 1 == linears_.front().columns() ? 1 : 0;
@@ -59,7 +59,7 @@ class Mlp : public Workload {
   /// Gamma of a pixelfly layer after the training.
   static double learned_gamma(const TensorReader& tensors, std::size_t map);
 
-  /// Of a copy's part of a batch.
+  /// Samples of a copy's part of a batch.
   [[nodiscard]] std::uint32_t samples() const { return options_.batch / options_.replicas; }
 
   Options options_;

@@ -10,7 +10,7 @@
 #include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/training/statement.h"
 
-/// What the network is: layers as a config gives them, and the linear maps that they consist of.
+/// The network: layers as a config gives them, and the linear maps that they consist of.
 namespace tessera::mlp {
 
 using training::Activation;
@@ -23,15 +23,15 @@ inline constexpr config::Names<LayerKind, 6> kLayerKinds{{{"dense", LayerKind::d
                                                           {"circulant", LayerKind::circulant},
                                                           {"fastfood", LayerKind::fastfood}}};
 
-constexpr std::uint32_t kDiagonals = 3;  ///< of a fastfood stack: B, G, S
+constexpr std::uint32_t kDiagonals = 3;  ///< diagonals of a fastfood stack: B, G, S
 
 struct LayerOptions {
   LayerKind kind = LayerKind::dense;
   std::uint32_t outputs = 10;
-  std::uint32_t rank = 8;  ///< of low_rank and pixelfly
+  std::uint32_t rank = 8;  ///< low_rank and pixelfly
   Activation activation = Activation::none;
   butterfly::Parameters parameters = butterfly::Parameters::free;
-  std::uint32_t block = 16;          ///< of pixelfly, as what follows
+  std::uint32_t block = 16;          ///< pixelfly, as the fields below
   std::uint32_t butterfly_size = 0;  ///< 0: the largest
   std::uint32_t factors = 0;         ///< 0: all
   std::optional<double> gamma = {};  ///< W = gamma S + (1 - gamma) U V^T
@@ -50,7 +50,7 @@ struct Linear {
   LayerOptions layer = {};  ///< low_rank stands for two dense ones
   /// Parameters before training, in the order of initial_parameters(); none: seeded ones.
   std::shared_ptr<const std::vector<double>> given = {};
-  std::string key = {};  ///< of the layer in the config: "workload.layers[1]"
+  std::string key = {};  ///< the layer's key in the config: "workload.layers[1]"
 
   /// Columns of x that it takes: inputs, zeros up to whole blocks, 1.
   [[nodiscard]] std::uint32_t columns() const;
@@ -67,17 +67,18 @@ struct Linear {
     return layer.kind == LayerKind::pixelfly && layer.learn_gamma;
   }
 
-  /// Of by_rows(): features of a stack, a power of two, and stacks of as many outputs; the outputs
-  /// of the last one that are too many are dropped (torch_butterfly/butterfly.py of
-  /// HazyResearch/butterfly). Of `samples` samples, of circulant two a complex number, with the
-  /// first columns of its stacks behind them.
+  /// The factors of by_rows(): features of a stack, a power of two. Stacks have as many outputs;
+  /// the last one's outputs beyond `outputs` are dropped (torch_butterfly/butterfly.py of
+  /// HazyResearch/butterfly). Columns are `samples` samples; circulant has two samples per complex
+  /// number, and the first columns of its stacks behind them.
   [[nodiscard]] butterfly::Problem factors(std::uint32_t samples) const;
   [[nodiscard]] std::uint32_t stacks() const;
 
-  /// Of pixelfly: what multiplies x, [outputs, columns()] in blocks, sizes padded to whole entries
-  /// of the mask (blocksparse_linear.py of HazyResearch/fly), the block column of b behind.
+  /// For pixelfly: the matrix that multiplies x, [outputs, columns()] in blocks, sizes padded to
+  /// whole entries of the mask (blocksparse_linear.py of HazyResearch/fly), the block column of b
+  /// behind.
   [[nodiscard]] sparse::BlockMatrix mask() const;
-  /// Whether an element in a block of the mask is no padding.
+  /// True if an element in a block of the mask is no padding.
   [[nodiscard]] bool in_s(std::uint32_t row, std::uint32_t column) const {
     return row < outputs && (column < inputs || column == padded_inputs());
   }

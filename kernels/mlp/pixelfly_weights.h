@@ -100,11 +100,11 @@ struct Taking {
   std::uint64_t first, end;
   std::uint64_t input = 0;
 
-  /// Whether the outputs of an input lie side by side at rest, as the product takes them.
+  /// True if the outputs of an input lie side by side at rest, as the product takes them.
   [[nodiscard]] bool lies() const { return rows == from->of.down(); }
 };
 
-/// Copies of what lies as the product takes it.
+/// Copies of values that lie as the product takes them.
 void pull_copies(const Taking& taking, Tile tile, Pulls& pulls);
 
 /// Turns what does not, in steps of its own: from lines at rest to the outputs of an input. All are
@@ -139,7 +139,7 @@ class PixelflyGamma {
   std::shared_ptr<const AtRest> w_;
   std::optional<Parameters> parameter_;
   BufferId gamma_{};                          ///< on each tile, if it is learned
-  pixelfly::Scaling::Runs runs_;              ///< of elements at rest
+  pixelfly::Scaling::Runs runs_;              ///< factors of elements at rest
   double fixed_ = 0;                          ///< gamma, if it is not learned
   std::optional<pixelfly::Scaling> scaling_;  ///< made when it is first called
 };

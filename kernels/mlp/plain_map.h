@@ -132,7 +132,7 @@ class PlainMap {
       : parameters(std::move(initial)), gradients(parameters.size()), round(arithmetic) {}
 
   Arithmetic round;
-  Vector weights;  ///< what parameters are in products
+  Vector weights;  ///< parameters as products take them
 };
 
 /// The map of number `product` in its network; dense also of low_rank.

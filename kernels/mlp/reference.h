@@ -8,8 +8,8 @@
 #include "kernels/training/learning.h"
 #include "sim/base/parallel.h"
 
-/// The same training, plainly: forward, back and update a sample and a weight at a time, in loops
-/// of their own, in double or in the machine's numbers.
+/// The reference training: forward, backward and update one sample and one weight at a time, in
+/// loops of its own, in double or in the machine's numbers.
 namespace tessera::mlp {
 
 class PlainNetwork {
@@ -46,17 +46,17 @@ class PlainNetwork {
   std::vector<Vector> gathered_;                    ///< gradients of copies
   std::vector<Squares> of_copies_;
   Vector input_, exponentials_;
-  double sum_ = 0;                      ///< of exponentials
-  std::vector<Vector> sums_, outputs_;  ///< of the sample
+  double sum_ = 0;                      ///< sum of exponentials
+  std::vector<Vector> sums_, outputs_;  ///< sums and outputs of the sample
   StepResult batch_{};                  ///< sums over the samples since told()
   double loss_squares_ = 0;
-  double scale_ = 1;  ///< of gradients
+  double scale_ = 1;  ///< factor of gradients
   double inverse_ = 1;
   bool skipped_ = false;
   std::uint32_t good_ = 0;
 };
 
-/// What a training, and tests after it, came to.
+/// The outcome of a training, and of tests after it.
 struct Trained {
   std::vector<StepResult> training, test;
   std::vector<std::vector<float>> parameters;  ///< by map, as initial_parameters()
@@ -65,7 +65,7 @@ struct Trained {
 /// How much of a training is done again.
 struct Extent {
   training::Turns turns;
-  /// What parameters are when tests begin, by map.
+  /// Parameters when tests begin, by map.
   const std::vector<std::vector<float>>& tested;
 };
 

@@ -29,7 +29,7 @@ struct Share {
 struct FeatureRows {
   butterfly::Geometry geometry;
   butterfly::GradientLayout layout;
-  std::uint32_t element_bytes;  ///< of matrices
+  std::uint32_t element_bytes;  ///< bytes per element of matrices
 
   [[nodiscard]] std::uint32_t parts() const { return geometry.plan.split_n; }
   /// Rows before the first factor and behind the last one.
@@ -50,7 +50,7 @@ struct FeatureRows {
     return twiddles().sums(tile).size() / layout.pair_bytes();
   }
   [[nodiscard]] Share twiddles() const;
-  /// Of one piece a row: a tile has `row_bytes(from)` of them.
+  /// Shares of pieces, one per row: a tile has `row_bytes(from)` bytes of them.
   [[nodiscard]] Share by_rows(std::uint32_t from, std::uint32_t to) const;
   /// Bytes of all rows' pieces of so many bytes, in whole pairs of words.
   [[nodiscard]] std::uint64_t row_bytes(std::uint32_t each) const;
@@ -63,7 +63,7 @@ struct FeatureRows {
   using Arrays = std::vector<BufferId>;
   [[nodiscard]] training::GivenLines given(const Arrays& arrays, const butterfly::Rows& rows,
                                            std::uint64_t limit, std::uint64_t row_bytes) const;
-  /// The same as tiles want them, or if not `stacked` row f for each stack.
+  /// The rows that tiles want, numbered as in given(), or if not `stacked` row f for each stack.
   [[nodiscard]] training::WantedLines wanted(const Arrays& arrays, const butterfly::Rows& rows,
                                              bool stacked) const;
 };
@@ -85,7 +85,7 @@ class RowLayer : public Layer {
   /// One parameter a row, kept in shares.
   struct Numbers {
     Parameters kept;
-    BufferId applied{}, sums{};  ///< of the turn: all rows' numbers, sums of their gradients
+    BufferId applied{}, sums{};  ///< all rows' numbers of the turn, sums of their gradients
   };
   /// A share that is sent to all that apply it.
   struct Sent {
@@ -107,7 +107,7 @@ class RowLayer : public Layer {
   /// The way back: gradients of parameters out of those of W x, and, if `wanted`, rows of the
   /// gradient of x, of matrices' type: of each stack, or of all.
   virtual Arrays multiply_back(const Arrays& gradients, bool wanted) = 0;
-  /// What gradients are added up from, the biases' among them.
+  /// The sums that make up the gradients, the biases' among them.
   virtual std::vector<Sum> sums() = 0;
   /// States what becomes of these sums.
   virtual void finish_sums() {}
@@ -147,7 +147,7 @@ class RowLayer : public Layer {
   /// A call of code that takes rows, of `unit_bytes` a unit of columns, behind `operands`.
   CallsOf row_calls(const std::string& code, training::Arguments operands,
                     std::uint32_t unit_bytes) const;
-  /// The same on rows of matrices' type.
+  /// The same call for rows of matrices' type.
   CallsOf row_calls(const std::string& name, training::Arguments operands) const {
     return row_calls(statement_.halves() ? name + "_f16" : name, std::move(operands),
                      rows_.unit_bytes());
@@ -157,9 +157,9 @@ class RowLayer : public Layer {
   /// Adds rows of all arrays up in the first one.
   void add_stacks(const Arrays& arrays, program::Type type);
 
-  /// What `numbers` are as tiles apply them, from their shares.
+  /// The copies of `numbers` that tiles apply, sent from their shares.
   [[nodiscard]] Sent sent(Numbers& numbers);
-  /// What sums of rows are added up to: gradients of numbers.
+  /// The gradients of numbers, to which sums of rows are added up.
   [[nodiscard]] Sum sum_of(Numbers& numbers) const;
 
   training::Statement& statement_;

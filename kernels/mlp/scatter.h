@@ -5,15 +5,15 @@
 
 #include "kernels/check/comparison.h"
 
-/// Whether what was found is one of the trainings that roundings allow. These scatter: the first is
+/// Tests if the result is one of the trainings that roundings allow. These scatter: the first is
 /// done without perturbations, the K others with perturbed sums (Arithmetic), and the squares of
 /// their differences from the first estimate a variance of K degrees of freedom.
 namespace tessera::mlp {
 
-/// What differences may be, in standard deviations of the perturbed trainings. Perturbations exceed
-/// the machine's roundings about kExcess = 4 times, so that eight deviations are 32 of the
-/// machine's. Where a perturbed training and the one found take another turn (a ReLU, a rounding to
-/// f16, a logit that is the largest) it suffices that one of up to 64 does: 8 sqrt(1/64) = 1.
+/// The limit of differences, in standard deviations of the perturbed trainings. Perturbations
+/// exceed the machine's roundings about kExcess = 4 times, so that eight deviations are 32 of the
+/// machine's. Where a perturbed training and the result take different branches (a ReLU, a rounding
+/// to f16, a logit that is the largest) it suffices that one of up to 64 does: 8 sqrt(1/64) = 1.
 constexpr double kDeviations = 8;
 /// Perturbed trainings at first, and at most: as many again while something stands out, since a
 /// deviation of 3 degrees of freedom comes out as a tenth of itself once in 700 times.
@@ -36,7 +36,8 @@ struct TrainedParameters {
   /// of those at once, as in none of so many trainings.
   bool halves = false;
 };
-/// Whether perturbed trainings are less far apart than the expected one is from the beginning.
+/// True if the expected training moved at least kDeviations times as far as the perturbed ones
+/// scatter.
 bool change_is_significant(const TrainedParameters& parameters);
 /// The largest difference by which one of the perturbed trainings stands out from the others: each
 /// of them is as good as the one found.

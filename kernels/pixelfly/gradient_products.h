@@ -16,8 +16,8 @@ struct GradientPlan {
       t;  ///< none if the rank is 0, nor dv; nor if others plan them
   Sampled dw;
   std::optional<Sampled> dv;
-  std::vector<kernels::EvenStorage> squares = {};  ///< what is made so: where X and Z lie in blocks
-  Prediction prediction = {};                      ///< of all that are planned
+  std::vector<kernels::EvenStorage> squares = {};  ///< made so: X and Z if they lie in blocks
+  Prediction prediction = {};                      ///< of all planned products
 
   /// Why nothing fits; empty: the plan does.
   [[nodiscard]] std::string misfit() const;
@@ -69,7 +69,7 @@ void add_layer(plan::Description& description, const Layer& layer, program::Type
 std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
                           std::uint32_t column);
 
-/// What a sampled product makes of [dS | dU], or of dV alone, in an array: blocks of S up to block
+/// The result of a sampled product, [dS | dU] or dV alone, in an array: blocks of S up to block
 /// column `dense`, then a dense matrix. The plan outlives the description.
 struct GradientBlocks {
   const Sampled& plan;

@@ -9,20 +9,20 @@
 #include "kernels/sparse/operand/weights.h"
 #include "sim/data/dense_operand.h"
 
-/// What a pixelfly layer W = S + U V^T is made of, and the two products that W X comes to. With
-/// W = gamma S + (1 - gamma) U V^T (arXiv 2112.00029) the stored values of S and U are multiplied
-/// by their factor on tiles, in f32 and rounded once, before products take them; gradients likewise
-/// before they are those of the stored values. Gamma and 1 - gamma are f32.
+/// The operands of a pixelfly layer W = S + U V^T, and the two products that make up W X. With W =
+/// gamma S + (1 - gamma) U V^T (arXiv 2112.00029) tiles multiply the stored values of S and U by
+/// their factor, in f32 and rounded once, before products take them, and gradients likewise before
+/// they are those of the stored values. Gamma and 1 - gamma are f32.
 namespace tessera::pixelfly {
 
-/// What an element is multiplied by, numbered as the tile code has it.
+/// An element's factor, numbered as in the tile code.
 enum class Factor : std::uint8_t {
   of_s,   ///< gamma
   of_uv,  ///< 1 - gamma
   none    ///< 1: biases, padding
 };
 [[nodiscard]] float factor_of(Factor factor, double gamma);
-/// What the machine makes of a value of `type`.
+/// The machine's product of a value of `type` and a factor.
 [[nodiscard]] double scaled(double value, float factor, program::Type type);
 
 /// Elements side by side with one factor.
@@ -58,7 +58,7 @@ std::vector<FactorRun> factor_runs(kernels::Interval elements, std::uint64_t blo
 /// Calls that multiply what tiles hold of an array by the factors of its elements.
 class Scaling {
  public:
-  using Runs = std::function<std::vector<FactorRun>(sparse::Tile)>;  ///< of a tile's elements
+  using Runs = std::function<std::vector<FactorRun>(sparse::Tile)>;  ///< by tile
   Scaling(const sparse::Statement& statement, program::Type type, double gamma, const Runs& runs);
   /// Gamma is one f32 in an array of all tiles that have elements.
   Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
@@ -90,7 +90,7 @@ program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64
                        program::BufferId to);
 constexpr std::uint64_t kSumBytes = 16;
 
-/// What is computed. The sum over the batch runs along columns of X and dY.
+/// The computed product. The sum over the batch runs along columns of X and dY.
 enum class Pass : std::uint8_t {
   forward,      ///< Y = W X
   grad_input,   ///< dX = W^T dY
@@ -123,7 +123,7 @@ struct Chain {
   [[nodiscard]] std::uint32_t first_of_z() const {
     return outer.block_columns() - inner.rows / outer.block;
   }
-  /// What blocks of `outer` in this block column are multiplied by.
+  /// The factor of blocks of `outer` in this block column.
   [[nodiscard]] Factor factor(std::uint32_t column) const {
     if (!gamma) return Factor::none;
     return column < first_of_z() ? Factor::of_s : Factor::of_uv;

@@ -54,7 +54,7 @@ class Pixelfly : public Workload {
  public:
   /// Throws as make_layer(), and UserError if no plan fits.
   Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
-  /// Whether products of another form may be.
+  /// True if products of another form may be faster.
   [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const;
 
   [[nodiscard]] program::Program lowered() const override;
@@ -67,7 +67,7 @@ class Pixelfly : public Workload {
   Layer layer_;
   sparse::Shape shape_;
   Chain chain_;
-  data::DenseOperand x_;  ///< what is multiplied: X, in pass grad_input dY
+  data::DenseOperand x_;  ///< the multiplied operand: X, in pass grad_input dY
   ChainPlan plan_;
 };
 
@@ -77,7 +77,7 @@ class WeightGradient : public Workload {
  public:
   /// Throws as make_layer(), and UserError if no plan fits.
   WeightGradient(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
-  /// Whether low-rank products of another form may be, or gradients of operands that lie so.
+  /// True if low-rank products of another form may be faster, or gradients of operands that lie so.
   [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const;
 
   [[nodiscard]] program::Program lowered() const override;

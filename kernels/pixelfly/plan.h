@@ -16,7 +16,7 @@ struct PinnedCuts {
   std::optional<spmm_static::Dealing> dealing = {};  ///< work: of equally many blocks
   bool operator==(const PinnedCuts&) const = default;
 };
-/// What multiplies in the gradients of weights.
+/// The code of the products in the gradients of weights.
 enum class Products : std::uint8_t {
   best,         ///< the fewest cycles predicted
   matrix_unit,  ///< blocks past the unit
@@ -28,7 +28,7 @@ struct Pinned {
   spmm_static::Pinned sparse;  ///< [S | U] [X ; Z]; its unit is that of all products
   PinnedCuts dw, dv;
   Products products = Products::best;
-  kernels::Form gradient_unit = {};  ///< of these on the unit; none: chosen
+  kernels::Form gradient_unit = {};  ///< their form on the unit; none: chosen
   std::uint32_t rounds = 0;          ///< equal parts of the batch, one after the other; 0: chosen
 };
 void describe(config::Fields& fields, PinnedCuts& cuts);
@@ -39,7 +39,7 @@ struct ChainPlan {
   std::optional<spmm_static::Plan> inner;  ///< none if the rank is 0
   spmm_static::Plan outer;
   std::uint32_t rounds = 1;
-  Prediction prediction = {};  ///< of all rounds
+  Prediction prediction = {};  ///< all rounds
 };
 
 /// The program of a plan: results of `x`, [outer] [x ; [inner] x], round after round; the inner
@@ -54,7 +54,7 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
 
 /// Rows that `shape` wants as inputs of a chain's outer product: the side of the inner blocks.
 inline std::uint32_t inner_block(const sparse::Shape& shape) { return shape.x_depth(); }
-/// Of the inner product.
+/// The shape of the inner product.
 inline sparse::Shape inner_shape(sparse::Shape shape) {
   shape.block = inner_block(shape);
   shape.layout = kernels::Layout::blocked;

@@ -29,16 +29,16 @@ struct SampledBlock {
   std::uint32_t row, column;
 };
 
-/// Of one sampled product.
+/// The plan of one sampled product.
 struct Sampled {
-  Partition partition;  ///< of the pattern, whose rows are `together` block rows; x: where B lies
-  std::vector<DenseRows> a;                  ///< where A lies
-  bool on_unit = false;                      ///< B lies in squares
-  bool transposed = false;                   ///< what is wanted are blocks of (A B^T)^T
-  std::uint32_t together = 1;                ///< block rows that are weights together
-  std::uint32_t block_rows = 0;              ///< of A
-  std::vector<SampledBlock> blocks = {};     ///< that are wanted, in the order of the deal
-  std::vector<std::uint64_t> of_dealt = {};  ///< the first of them of each dealt one; one more
+  Partition partition;           ///< pattern in rows of `together` block rows; x: where B lies
+  std::vector<DenseRows> a;      ///< where A lies
+  bool on_unit = false;          ///< B lies in squares
+  bool transposed = false;       ///< the wanted blocks are those of (A B^T)^T
+  std::uint32_t together = 1;    ///< block rows that are weights together
+  std::uint32_t block_rows = 0;  ///< block rows of A
+  std::vector<SampledBlock> blocks = {};     ///< wanted blocks, in the order of the deal
+  std::vector<std::uint64_t> of_dealt = {};  ///< by dealt block: its first wanted one; the end
   std::string misfit = {};                   ///< why no plan fits
 
   [[nodiscard]] std::uint64_t area() const {
@@ -54,7 +54,7 @@ struct Sampled {
   /// Elements of a block that lie side by side, and as what: of one row or one column of the matrix
   /// that is wanted.
   struct Run {
-    std::uint64_t row, column;  ///< of the first in the matrix
+    std::uint64_t row, column;  ///< the first element's place in the matrix
     std::uint64_t count;
     bool down;
   };
@@ -79,7 +79,7 @@ struct Sampled {
   [[nodiscard]] std::uint32_t column(std::uint64_t e) const {
     return transposed ? blocks[e].row : blocks[e].column;
   }
-  /// Whether vector code must make rows of blocks.
+  /// True if vector code must make rows of blocks.
   [[nodiscard]] bool turns() const { return !on_unit && partition.shape.x_depth() > 1; }
 };
 
@@ -131,7 +131,7 @@ Sampled plan_sampled(const sparse::BlockMatrix& pattern, const sparse::Shape& sh
                      std::uint32_t n, MachineCosts& costs, const PinnedCuts& pinned,
                      const SampledOperands& operands, const std::string& keys);
 
-/// What each operand's rows lie in, an array each.
+/// The storage of each operand's rows, an array each.
 using Arrays = std::vector<BufferId>;
 /// States the steps of the product; their names begin with `name`. Returns the tiles that stand for
 /// all others. The plan outlives the description.

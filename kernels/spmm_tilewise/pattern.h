@@ -34,8 +34,7 @@ struct Pruning {
   double sparsity = 0.75;           ///< share of the elements of W that is pruned
   std::uint32_t granularity = 128;  ///< G
   Ranking ranking = Ranking::global;
-  double overlay =
-      0.025;  ///< share of W that tew gives back as single elements, at most the kept share
+  double overlay = 0.025;  ///< tew: share of W given back as single elements; at most the kept
 };
 
 /// Up to G columns, and the rows of W that are kept in them, dense across all of them.
