@@ -28,7 +28,7 @@ using PartialSums = std::vector<std::vector<std::uint64_t>>;
 /// In which order the tiles of a plan add up W X.
 struct SumOrder {
   struct Columns {
-    std::uint32_t begin, end;  ///< of X and Y
+    std::uint32_t begin, end;  ///< columns of X and Y
     std::size_t kind;
   };
   std::vector<Columns> columns;
@@ -59,7 +59,7 @@ struct SampledProduct {
   };
   const char* name;
   kernels::Rounding rounding;
-  std::uint32_t side;   ///< of a block
+  std::uint32_t side;   ///< rows and columns of a block
   std::uint32_t depth;  ///< products that the matrix unit adds at once; 0: vector code
   std::uint64_t n;
   std::uint64_t blocks;
@@ -68,7 +68,7 @@ struct SampledProduct {
   std::function<const float*(std::uint64_t row)> left = {}, right = {};
   /// Element number `at` of a block, row by row.
   std::function<float(std::uint64_t block, std::uint32_t at)> found = {};
-  std::vector<kernels::Interval> columns = {};  ///< of A and B, for each partial sum
+  std::vector<kernels::Interval> columns = {};  ///< columns of A and B, by partial sum
   /// As SumOrder::own.
   std::function<std::size_t(std::uint64_t block, std::uint32_t at)> own = {};
   /// Further arithmetic on a block's elements; absent: none.

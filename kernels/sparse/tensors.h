@@ -15,10 +15,10 @@ namespace tessera::sparse {
 
 /// Elements of a rectangle of a matrix, in chunks of `depth` rows.
 struct Chunked {
-  Interval elements;         ///< of the rectangle in that order: what a tile holds
+  Interval elements;         ///< elements that a tile holds, numbered in that order
   std::uint32_t depth;       ///< rows of a chunk
-  std::uint64_t columns;     ///< of the rectangle
-  Interval rows;             ///< of the matrix; what lies behind the last is zero
+  std::uint64_t columns;     ///< columns of the rectangle
+  Interval rows;             ///< rows of the matrix; elements behind the last are zero
   std::uint64_t column = 0;  ///< the first of the rectangle in the matrix
   std::uint64_t width = 0;   ///< columns of the matrix
 
@@ -31,8 +31,8 @@ struct Chunked {
   }
 };
 
-/// What `tile` has of a matrix of so many columns that all tiles hold evenly, in chunks of `depth`
-/// rows (1: by rows) of elements of `bytes`.
+/// The part on `tile` of a matrix of so many columns that all tiles hold evenly, in chunks of
+/// `depth` rows (1: by rows) of elements of `bytes`.
 inline Chunked chunks_on(const kernels::EvenStorage& storage, std::uint64_t tile,
                          std::uint32_t bytes, std::uint32_t depth, std::uint64_t columns) {
   return {{storage.begin(tile) / bytes, storage.begin(tile + 1) / bytes},

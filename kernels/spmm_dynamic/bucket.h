@@ -31,7 +31,7 @@ struct PoolShape {
   std::uint32_t contexts;    ///< worker contexts of a tile
   std::uint32_t units;       ///< room for values
   std::uint32_t meta_words;  ///< room for lists, u16
-  /// What a row takes of a worker beside its units, in units, where workers share rows.
+  /// A worker's time per row beside the row's units, in units, where workers share rows.
   double row_units = 0;
 
   [[nodiscard]] std::uint32_t group_head_words() const {
@@ -87,7 +87,7 @@ struct Portion {
   }
 };
 
-/// What a pattern, or the expectation of one, gives the tiles of a grid to do.
+/// The work that a pattern, or the expectation of one, gives the tiles of a grid.
 struct Load {
   Portion own;                ///< the most that a partition computes from its own pool
   Portion steps;              ///< computed after steps: the most of a tile in each, added up
@@ -108,12 +108,12 @@ struct Load {
   }
 };
 
-/// What the host packed, and what the device will have to do.
+/// The host's packing, and the device's work for it.
 struct Packing {
   std::vector<Pool> pools;  ///< by partition (Grid::partition)
   std::uint64_t blocks = 0;
   std::uint64_t spilled_blocks = 0;
-  std::uint64_t most_blocks = 0;  ///< of one partition
+  std::uint64_t most_blocks = 0;  ///< the most blocks of one partition
   Load load;
 };
 
@@ -121,7 +121,7 @@ struct Packing {
 /// rows and passes where there are few rows.
 struct WorkerParts {
   std::vector<std::size_t> cuts;  ///< the first row of each part, and the end
-  std::uint32_t pass_parts;       ///< of the passes, for each part of the rows
+  std::uint32_t pass_parts;       ///< parts of the passes, for each part of the rows
 
   [[nodiscard]] std::size_t row_parts() const { return cuts.size() - 1; }
 };
@@ -143,7 +143,7 @@ struct Visit {
   std::uint32_t step;
 };
 
-/// What the tiles do until nothing is left.
+/// The tiles' work until nothing is left.
 struct Travel {
   Load load;
   std::vector<std::vector<Visit>> visits;  ///< by partition, in order

@@ -10,9 +10,9 @@
 /// How a product with a W of at most so many nonzeros is cut over tiles, whatever its pattern.
 namespace tessera::spmm_dynamic {
 
-constexpr std::uint32_t kChunkBytes = 16;  ///< of sums that tiles and workers do not share
-constexpr std::uint32_t kFlagBytes = 16;   ///< of a tile's flags
-constexpr std::uint32_t kFlagWord = 4;     ///< of each
+constexpr std::uint32_t kChunkBytes = 16;  ///< bytes of sums that tiles and workers do not share
+constexpr std::uint32_t kFlagBytes = 16;   ///< bytes of a tile's flags
+constexpr std::uint32_t kFlagWord = 4;     ///< bytes of each flag
 
 /// Who plans: what is expected of patterns, and what room they get.
 enum class Algorithm : std::uint8_t {
@@ -24,13 +24,13 @@ struct Problem;
 /// Words that the lists of each bucket of a pool have room for at least.
 using ListRoom = std::function<std::uint64_t(const Problem&, const PoolShape&)>;
 
-/// What is known when the program is built.
+/// The planner's input, known when the program is built.
 struct Problem {
   Shape shape;
-  std::uint32_t block_rows;  ///< of the W that is multiplied (grad_input: of W^T)
+  std::uint32_t block_rows;  ///< block rows of the W that is multiplied (grad_input: of W^T)
   std::uint32_t block_columns;
   std::uint32_t n;           ///< columns of X
-  std::uint64_t max_blocks;  ///< of W
+  std::uint64_t max_blocks;  ///< the most blocks of W
   double headroom;           ///< room of the buckets beyond an even share, relative
   double memory = 1;         ///< share of a tile's memory that the plan may use
   bool transposed = false;   ///< grad_input: what is multiplied is W^T
@@ -44,13 +44,13 @@ struct Pinned {
   std::uint32_t x = 0;
   std::uint32_t y = 0;
   std::uint32_t z = 0;
-  /// What else a printed plan holds: it follows from the rest, and is refused where it does not.
+  /// Further keys of a printed plan: they follow from the rest, and are refused where they do not.
   std::uint32_t columns = 0;
   std::uint64_t max_blocks = 0;
   std::uint64_t bucket_blocks = 0;
   std::uint64_t pool_bytes = 0;
   std::optional<Neighbours> pairs = std::nullopt;  ///< one of those that are planned; none: chosen
-  kernels::Form unit = {};                         ///< of products of blocks; none: chosen
+  kernels::Form unit = {};                         ///< form of block products; none: chosen
 };
 
 struct Plan {
@@ -71,7 +71,7 @@ struct Buffers {
   std::uint32_t y;            ///< grad_values: rows of Yg; else partial results
   std::uint32_t y_slice;      ///< grad_values: as x_slice, of the y tiles; else 0
   std::uint32_t parts;        ///< over which results are added up
-  std::uint32_t chunks;       ///< of 16 bytes of partial results in all
+  std::uint32_t chunks;       ///< chunks of 16 bytes of partial results in all
   bool values;                ///< partial results are those of a pool
   std::uint32_t x_grain;      ///< words of X that are not cut
   std::uint32_t chunk_grain;  ///< chunks of sums that are not cut
@@ -103,7 +103,7 @@ struct Buffers {
   }
 };
 
-/// What the tiles of a partition hold together before a run: lists and values.
+/// The lists and values that the tiles of a partition hold together before a run.
 std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
                                   const sparse::BlockMatrix& w, const Packing& packing,
                                   std::uint32_t partition);

@@ -14,9 +14,9 @@ namespace tessera::spmm_dynamic {
 /// Grids of a problem, of which the best is searched.
 class Plans {
  public:
-  /// What the pools of a grid give the tiles to do; nothing where they have no room for it.
+  /// Work that the pools of a grid give the tiles; nothing where the pools have no room for it.
   using Loads = std::function<std::optional<Load>(const PoolShape&)>;
-  /// What a planner counts beside a product's own time and memory, by grid.
+  /// A planner's additions to a product's own time and memory, by grid.
   struct Beside {
     std::function<std::uint64_t(const Grid&)> bound, cycles, bytes;
   };

@@ -10,8 +10,8 @@
 #include "sim/plan/pricing.h"
 #include "sim/plan/search.h"
 
-/// What grids cost on one machine, read from the program that they describe. What one has asked
-/// serves the next.
+/// Cost of grids on one machine, read from the program that they describe. Answers for one grid
+/// serve the next.
 namespace tessera::spmm_dynamic {
 
 /// "pool_blocks_16_f16_16x16": the codelet of products of this shape.
@@ -21,15 +21,15 @@ std::string product_codelet(const Shape& shape);
 struct PoolPlaces {
   program::BufferId pool, x, y, flags;
 };
-/// What is for a cell in a pool of `meta` bytes of lists.
+/// The product of a cell with a pool of `meta` bytes of lists.
 program::Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta,
                         const Cell& cell, const PoolPlaces& places);
 
 /// Clears `words` 64-bit words (the size) of the operand.
 const plan::Function& zeroing(const sparse::Statement& steps);
 
-/// What products take on one machine, by the portion of a pattern that a tile computes. Sub-groups
-/// of few sizes are measured; what lies between is on a line through them.
+/// Cycles of products on one machine, by the portion of a pattern that a tile computes. Sub-groups
+/// of few sizes are measured; the sizes between are on a line through them.
 class ProductTimes {
  public:
   /// `code` is that of sparse/code and outlives it, as does `pricing`.
@@ -42,7 +42,7 @@ class ProductTimes {
  private:
   struct Line {
     double once, row, unit;
-    double pace = 1;  ///< of a worker alone: its cycles over those while all work
+    double pace = 1;  ///< a worker's cycles alone over those while all work
   };
   const Line& line(std::uint32_t columns);
   double measured(std::uint64_t busy, std::uint64_t rows, std::uint64_t units,
@@ -53,7 +53,7 @@ class ProductTimes {
   const Shape shape_;
   plan::Pricing& pricing_;
   std::uint32_t workers_;
-  plan::Description shell_{1};  ///< of no steps: it keeps the function
+  plan::Description shell_{1};  ///< without steps: it keeps the function
   const plan::Function& function_;
   std::map<std::uint32_t, Line> lines_;  ///< by columns
 };
@@ -75,8 +75,8 @@ class Pricer {
   [[nodiscard]] std::uint64_t operand_cycles(const Buffers& bytes, const Grid& grid) const;
   /// Cycles of one run of this load.
   Prediction predict(const Problem& problem, const PoolShape& pool, const Load& load);
-  /// Of a pattern: in each step products of the tiles that have most to do are run, and exchanges
-  /// are scheduled. Throws UserError if it does not fit.
+  /// Cycles of one run of a pattern: in each step products of the tiles that have most to do are
+  /// run, and exchanges are scheduled. Throws UserError if it does not fit.
   Prediction predict(const Problem& problem, const PoolShape& pool, const sparse::BlockMatrix& w,
                      const Packing& packing);
   /// Bytes of the fullest tile, placed.
@@ -93,7 +93,7 @@ class Pricer {
   sparse::TileCode code_;
   plan::Pricing pricing_;
   ProductTimes products_;
-  plan::Description shell_{1};  ///< of no steps: it keeps the functions that bounds are found by
+  plan::Description shell_{1};  ///< without steps: it keeps the functions that find bounds
   const plan::Function& zeroing_;
   gemm::Functions dense_;
 };

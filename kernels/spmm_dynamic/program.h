@@ -12,7 +12,7 @@ namespace tessera::spmm_dynamic {
 
 using plan::Tile;
 
-/// What each cell of a grid holds of the operands and the results.
+/// Each cell's parts of the operands and the results.
 struct Parts {
   Parts(const Problem& of, const PoolShape& in) : problem(of), pool(in), bytes(of, in) {}
 
@@ -23,7 +23,7 @@ struct Parts {
   [[nodiscard]] const Shape& shape() const { return pool.shape; }
   [[nodiscard]] const Grid& grid() const { return pool.grid; }
   [[nodiscard]] Cell cell(Tile tile) const { return grid().cell(tile); }
-  /// Whether results are brought to rows.
+  /// True if results are brought to rows.
   [[nodiscard]] bool rows_wanted() const { return shape().natural() && !shape().gradient; }
   /// Columns of X with padding.
   [[nodiscard]] std::uint64_t width() const { return std::uint64_t{grid().columns} * grid().z; }
@@ -76,16 +76,16 @@ struct Parts {
 /// The times of what data decide, for estimates.
 struct Decided {
   std::uint64_t own = 0;      ///< cycles of a product with the pool that lies on the tile
-  std::uint64_t spilled = 0;  ///< of one after a step, on average
+  std::uint64_t spilled = 0;  ///< cycles of a product after a step, on average
   std::uint32_t y_steps = 0;  ///< that the pools travel
   std::uint32_t x_steps = 0;
 };
 
-/// What tiles hold before a run; what it refers to outlives the program.
+/// Contents of the tiles before a run; operands that it refers to outlive the program.
 struct Given {
   const data::DenseOperand* x = nullptr;
   const data::DenseOperand* yg = nullptr;
-  /// What the tiles of a partition hold together: lists and values.
+  /// The lists and values that the tiles of a partition hold together.
   std::function<std::vector<std::byte>(std::uint32_t run, std::uint32_t partition)> pool;
 };
 
@@ -114,7 +114,7 @@ enum class Flag : std::uint8_t {
   away_along_x
 };
 
-/// What functions of steps keep: the parts and where they lie.
+/// The state of functions of steps: the parts and where they lie.
 struct Arrays : Parts {
   explicit Arrays(const Parts& parts) : Parts(parts) {}
 
@@ -123,7 +123,7 @@ struct Arrays : Parts {
   program::BufferId x_slice{}, x{};  ///< rows of X
   program::BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
   program::BufferId received{};      ///< partial results of others
-  program::BufferId results{};       ///< of the tile's share
+  program::BufferId results{};       ///< results of the tile's share
   std::shared_ptr<const Given> given;
 
   [[nodiscard]] const data::DenseOperand* operand(const data::DenseOperand* Given::*which) const {

@@ -6,7 +6,7 @@
 #include "kernels/sparse/code/shape.h"
 #include "sim/base/errors.h"
 
-/// What one product with a dynamic W is made of, and how its parts lie on a tile.
+/// The parts of one product with a dynamic W, and their layout on a tile.
 namespace tessera::spmm_dynamic {
 
 using sparse::EvenSplit;
@@ -30,7 +30,7 @@ enum class Region : std::uint8_t {
 constexpr std::uint32_t kWord = 8;            ///< bytes: the unit of places in bucket lists
 constexpr std::uint64_t kMostPlace = 0xffff;  ///< in those
 constexpr std::uint32_t kPassBytes =
-    16;                                 ///< of a row of X that one pass of an element codelet takes
+    16;  ///< bytes of a row of X that one pass of an element codelet takes
 constexpr std::uint32_t kUnitWord = 4;  ///< bytes: the unit of places of values in a sub-group
 
 /// Blocks of a unit of a bucket: f16 elements go in pairs.
@@ -49,7 +49,7 @@ inline std::uint32_t column_grain(const Shape& shape) {
   return shape.natural() ? shape.lanes() : shape.unroll();
 }
 
-/// What neighbouring tiles have in common, and can take together at twice the rate.
+/// Data that neighbouring tiles have in common, and can take together at twice the rate.
 enum class Neighbours : std::uint8_t {
   share_x,       ///< the part of X: tiles are numbered by y, then z, then x
   share_pool,    ///< the partition: by x, then y, then z
@@ -68,7 +68,7 @@ struct Grid {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
   std::uint32_t z = 1;
-  std::uint32_t columns = 1;  ///< of each part z, padding included
+  std::uint32_t columns = 1;  ///< columns of each part z, padding included
   Neighbours neighbours = Neighbours::share_x;
 
   [[nodiscard]] std::uint32_t tiles() const { return x * y * z; }
@@ -111,7 +111,7 @@ struct Grid {
   }
   /// Tiles with neighbouring numbers that differ in one coordinate.
   [[nodiscard]] std::uint32_t alike() const { return sizes().*paired(); }
-  /// Of the same tiles for the product with W^T.
+  /// The grid of the same tiles for the product with W^T.
   [[nodiscard]] Grid transposed() const {
     check(neighbours != Neighbours::share_pool, "spmm_dynamic: a pool is shared for one W only");
     return {y, x, z, columns,

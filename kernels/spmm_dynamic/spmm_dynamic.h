@@ -66,13 +66,13 @@ class SpmmDynamic : public Workload {
                   program::BufferId results) const;
   void add_given(plan::Description& description) const;
   [[nodiscard]] std::string result_name(std::uint32_t run) const;
-  /// The same of a run, where there are several: "Y.1".
+  /// The tensor's name in a run, with the run's number where there are several: "Y.1".
   [[nodiscard]] std::string name_of(const std::string& tensor, std::uint32_t run) const;
 
   Options options_;
   std::uint32_t tiles_;
   std::vector<sparse::BlockMatrix> patterns_;  ///< W, in pass grad_input W^T
-  data::DenseOperand x_;                       ///< what is multiplied: X, in pass grad_input Yg
+  data::DenseOperand x_;                       ///< the multiplied operand: X, in pass grad_input Yg
   data::DenseOperand yg_;                      ///< pass grad_values
   Problem problem_;
   Plan plan_;

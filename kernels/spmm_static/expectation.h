@@ -5,8 +5,8 @@
 
 #include "kernels/spmm_static/partition.h"
 
-/// What cuts are expected to cost if the blocks of W lie anywhere with equal probability
-/// (PopSparse, arXiv 2303.16999): the statistics of the fullest tile, priced by who plans.
+/// Expected cost of cuts if the blocks of W lie anywhere with equal probability (PopSparse, arXiv
+/// 2303.16999): the statistics of the fullest tile, priced by the planner.
 namespace tessera::spmm_static {
 
 /// Pattern and sizes, as planners see them.
@@ -14,13 +14,13 @@ struct Problem {
   sparse::Shape shape;
   std::uint32_t block_rows;
   std::uint32_t block_columns;
-  std::uint32_t columns;  ///< of X with padding
+  std::uint32_t columns;  ///< columns of X with padding
   std::uint64_t blocks;
   std::vector<std::uint32_t> by_column;  ///< blocks of W in each block column
 };
 Problem make_problem(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n);
 
-/// What the fullest tile of an interval of `width` columns is expected to do.
+/// Expected work of the fullest tile of an interval of `width` columns.
 struct TileWork {
   const sparse::Shape& shape;
   std::uint32_t width;
@@ -49,7 +49,7 @@ struct TileWork {
 /// The cost of cuts.
 struct Expected {
   std::uint64_t cycles;
-  std::uint64_t bytes;  ///< of a tile
+  std::uint64_t bytes;  ///< bytes of a tile
 };
 
 /// Who plans: what the fullest tile's work costs, and which cuts come into question.
@@ -58,7 +58,7 @@ struct Planner {
   bool asked_meet;  ///< partial rows are reckoned to come from the bands asked for, not those made
   /// `shares_values`: several intervals take the same values of W.
   std::function<Expected(const TileWork& work, bool shares_values)> price;
-  /// Whether work lists can name every place; absent: they can.
+  /// True if work lists can name every place; absent: they can.
   std::function<bool(const Problem& problem, const Bands& bands, std::uint32_t width)> names = {};
 };
 

@@ -24,7 +24,7 @@ namespace tessera::spmm_static {
 /// Block columns of W in bands of about equally many blocks. Bands without blocks are left out.
 struct Bands {
   std::vector<std::uint32_t> column;  ///< bands + 1 boundaries in block columns
-  std::vector<std::uint64_t> blocks;  ///< of each band
+  std::vector<std::uint64_t> blocks;  ///< blocks of each band
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(blocks.size()); }
 };
@@ -59,9 +59,9 @@ struct RowRun {
   std::uint64_t last;
 };
 
-/// What one tile computes: consecutive blocks of a band.
+/// A tile's share: consecutive blocks of a band.
 struct Share {
-  std::uint32_t place;  ///< of the tile within its layer
+  std::uint32_t place;  ///< the tile's place within its layer
   std::uint64_t first;  ///< block in dealing order
   std::uint64_t last;
   std::vector<RowRun> rows;
@@ -117,19 +117,19 @@ struct WorkerCycles {
   }
 };
 
-/// Cycles of a tile whose workers have so much to do each, one entry a worker: the fewer still run,
-/// the sooner each has its turn, up to its pace alone. Where nothing is shared, the longest.
+/// Cycles of a tile, given each worker's work: the fewer workers still run, the sooner each has its
+/// turn, up to the pace of a worker alone. Where nothing is shared, the longest worker's.
 std::uint64_t together(const std::vector<WorkerCycles>& workers);
 
-/// What a product's codelet takes: a tile once, and a worker for each pass and for each row of so
-/// many nonzeros in a pass.
+/// Cycles of a product's codelet: of a tile once, of a worker for each pass, and of a worker for
+/// each row of so many nonzeros in a pass.
 struct ElementWork {
   std::uint64_t once = 0;
   WorkerCycles pass = {};
   std::vector<WorkerCycles> row = {};  ///< by nonzeros, up to those of the fullest row
 };
 
-/// Of passes of one word and of two.
+/// Work of passes of one word and of two.
 struct ElementWorks {
   ElementWork narrow, wide;
 
@@ -138,7 +138,7 @@ struct ElementWorks {
   }
 };
 
-/// What the workers of a tile do, rows being those of its share, and how long that takes.
+/// The workers' rows, numbered within the tile's share, and the cycles of all.
 struct Divided {
   std::vector<sparse::WorkerRows> workers;
   std::uint64_t cycles;
@@ -168,7 +168,7 @@ using PricedSharings = std::map<Sharing, SharingPrice>;
 struct Shared {
   Sharing sharing{};
   std::vector<sparse::WorkerRows> workers = {};
-  std::uint64_t rows = 0, blocks = 0;  ///< of the slowest worker
+  std::uint64_t rows = 0, blocks = 0;  ///< rows and blocks of the slowest worker
   double cycles = 0;
 };
 Shared share_out(const Share& share, const PricedSharings& sharings, std::uint32_t width,
@@ -210,12 +210,12 @@ enum class Sums : std::uint8_t {
 /// How a product is cut.
 struct Cuts {
   std::uint32_t parts;  ///< intervals of columns of X
-  std::uint32_t bands;  ///< of block columns of W
+  std::uint32_t bands;  ///< bands of block columns of W
   Dealing dealing = Dealing::blocks;
   Sums sums = Sums::home;
   std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
-  /// Where X, Y and the values of W lie outside: of a part of the columns, in rounds, and of a part
-  /// of the block rows of W all else is said.
+  /// If X, Y and the values of W lie outside: the rest is for one part of the columns, in rounds,
+  /// and for one part of the block rows of W.
   std::uint32_t rounds = 1;
   std::uint32_t row_parts = 1;
   kernels::Loads loads = kernels::Loads::apart;
@@ -225,17 +225,17 @@ struct Cuts {
 
 struct Partition {
   Shape shape;
-  std::uint32_t block_rows = 0;     ///< of W
-  std::uint32_t block_columns = 0;  ///< of W
-  std::uint32_t columns = 0;        ///< of X and Y with padding, of a round
-  std::uint32_t tiles = 0;          ///< of the machine
+  std::uint32_t block_rows = 0;     ///< block rows of W
+  std::uint32_t block_columns = 0;  ///< block columns of W
+  std::uint32_t columns = 0;        ///< columns of X and Y with padding, per round
+  std::uint32_t tiles = 0;          ///< tiles of the machine
   Cuts cuts;                        ///< asked for; fewer bands may come of them
   std::vector<DenseRows> x;         ///< in order: what is given, then what is made before
   Deal deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
-  std::shared_ptr<const ElementWorks> work;  ///< of single elements
-  /// Of blocks in vector code, by the width of a part.
+  std::shared_ptr<const ElementWorks> work;  ///< work of single elements
+  /// Prices of blocks in vector code, by the width of a part.
   std::map<std::uint32_t, PricedSharings> sharings = {};
   std::optional<published::ReductionPlacement> placement =
       std::nullopt;  ///< else partial rows are added at home
@@ -261,7 +261,7 @@ struct Partition {
   [[nodiscard]] std::uint64_t place(const Part& part, const Share& share, std::uint64_t e) const;
   [[nodiscard]] std::uint64_t x_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t value_bytes(const Share& share) const;
-  [[nodiscard]] std::uint64_t row_bytes(const Part& part) const;  ///< of one partial block row
+  [[nodiscard]] std::uint64_t row_bytes(const Part& part) const;  ///< per partial block row
   [[nodiscard]] bool shares_values() const { return parts.size() > 1; }
 };
 

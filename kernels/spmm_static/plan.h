@@ -36,7 +36,7 @@ struct Pinned {
   std::uint32_t bands = 0;
   std::optional<Dealing> dealing = std::nullopt;  ///< none: chosen
   std::optional<Sums> sums = std::nullopt;        ///< none: chosen
-  kernels::Form unit = {};                        ///< of products of blocks; none: chosen
+  kernels::Form unit = {};                        ///< form of block products; none: chosen
   std::optional<Rounds> rounds = {};              ///< none: chosen, if there are any
   bool operator==(const Pinned&) const = default;
 };
@@ -47,18 +47,18 @@ struct Plan {
   Algorithm algorithm;
   Partition partition;
   Prediction prediction;
-  program::CategoryBytes memory;      ///< of the fullest tile, of this product alone
+  program::CategoryBytes memory;      ///< bytes of the fullest tile, for this product alone
   std::string misfit;                 ///< why nothing fits the tiles' SRAM; empty: the plan does
   bool outside = false;               ///< operands lie outside the tiles
-  std::vector<Partition> below = {};  ///< of further parts of W's rows; the others say the first's
+  std::vector<Partition> below = {};  ///< further parts of W's rows; the others say the first's
 };
 /// The plan as it is printed and can be pinned.
 Pinned pinned(const Plan& plan);
 
-/// What a product has around it in a program that does more.
+/// The program around a product, which may do more.
 struct Surroundings {
   std::string kernel = "spmm_static";  ///< for messages
-  std::string keys = "workload.plan";  ///< of what is pinned
+  std::string keys = "workload.plan";  ///< prefix of pinned keys
   std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
   std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
   bool schedules = false;              ///< the best plans' exchanges are
@@ -72,8 +72,8 @@ Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::
 Plan choose_plan(const sparse::BlockMatrix& w, std::span<const sparse::Shape> shapes,
                  std::uint32_t n, MachineCosts& costs, const Pinned& pinned,
                  const Surroundings& around = {});
-/// Whether the product of the fullest tile takes less in another form, or so little more that other
-/// cuts may suit it better.
+/// True if the fullest tile's product takes less in another form, or at most a quarter more, so
+/// that other cuts may suit it better.
 bool may_be_faster(const sparse::Shape& shape, const Partition& than, const sparse::BlockMatrix& w,
                    MachineCosts& costs);
 

@@ -16,7 +16,7 @@ using program::Place;
 using sparse::Codelet;
 using sparse::Statement;
 
-/// What a tile multiplies.
+/// The operands of a tile's product, and its partial sums.
 struct ProductPlaces {
   Place values, x, list, partials;
 };
@@ -105,7 +105,7 @@ class Product {
  private:
   void add_values();
   void add_inputs(const std::vector<BufferId>& x, bool values);
-  /// What multiplies a share: blocks on the matrix unit or in vector code, single elements.
+  /// Multiplies a share: blocks on the matrix unit or in vector code, single elements.
   using Multiply = std::function<void(const Part&, const Share&, plan::Calls&)>;
   [[nodiscard]] Multiply block_products(const ProductPlaces& places) const;
   [[nodiscard]] Multiply vector_products(const ProductPlaces& places) const;
@@ -133,7 +133,7 @@ class Product {
   std::optional<BufferId> values_;  ///< that tiles share
   bool begun_ = false;
   bool to_come_ = false;                      ///< no values lie on the tiles before the run
-  BufferId x_{}, partials_{}, w_{}, list_{};  ///< what tiles need and make
+  BufferId x_{}, partials_{}, w_{}, list_{};  ///< arrays that tiles need and make
   BufferId received_{}, sums_{};
   std::optional<BufferId> segments_;
 };

@@ -20,7 +20,7 @@ struct DenseEnd {
   EvenStorage storage;
   std::uint32_t columns;     ///< with padding
   const char* name;          ///< a literal
-  std::uint64_t column = 0;  ///< of the operand, the first of the matrix
+  std::uint64_t column = 0;  ///< column of the operand, the first of the matrix
 };
 
 /// The array that holds `operand` in order of blocks, with the steps that make them of rows if it
@@ -48,9 +48,9 @@ using plan::Described;
 Described describe_program(const Partition& partition, const sparse::BlockMatrix& w,
                            const data::DenseOperand* x, const sparse::TileCode& code,
                            std::uint32_t contexts, Region region = Region::all);
-/// The same with X, the values of W and Y in memory outside: of each part of the rows of W, which
-/// has a partition, the values are brought once, and X and Y come and go in rounds of columns.
-/// `whole` is all of W.
+/// As describe_program(), with X, the values of W and Y in memory outside: for each part of the
+/// rows of W, which has a partition, the values are brought once, and X and Y come and go in rounds
+/// of columns. `whole` is all of W.
 Described describe_rounds(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts,
                           const sparse::BlockMatrix& whole, const data::DenseOperand* x,

@@ -11,26 +11,26 @@
 
 namespace tessera::spmm_static {
 
-/// What the tile code of products takes on a machine.
+/// Cycles of the products' tile code on a machine.
 class Cost {
  public:
   Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs);
 
-  /// Of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns, which the
-  /// workers divide.
+  /// Cycles of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns, which
+  /// the workers divide.
   std::uint64_t product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width);
   /// No more than product() says: what it has said for less work.
   [[nodiscard]] std::uint64_t product_at_least(std::uint64_t rows, std::uint64_t blocks,
                                                std::uint32_t width) const;
   /// The ways of the workers to share a product of so many block rows, or more, in vector code.
   const PricedSharings& sharings(std::uint32_t width, std::size_t rows);
-  /// Of a tile: `words` words of results of so many partials each.
+  /// Cycles of a tile: `words` words of results of so many partials each.
   std::uint64_t adding(std::uint64_t words, std::uint64_t partials);
 
   [[nodiscard]] plan::Pricing& pricing() { return pricing_; }
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
   [[nodiscard]] const sparse::TileCode& code() const { return code_; }
-  /// Of single elements; null where W has blocks.
+  /// Work of single elements; null where W has blocks.
   [[nodiscard]] const std::shared_ptr<const ElementWorks>& elements() const { return elements_; }
 
  private:
@@ -45,12 +45,12 @@ class Cost {
   plan::Pricing pricing_;
   sparse::TileCode code_;
   std::uint32_t workers_;
-  plan::Description shell_;  ///< of no steps: it keeps code
+  plan::Description shell_;  ///< without steps: it keeps code
   Statement statement_;
   plan::Function blocks_, adding_;
   std::map<Sharing, plan::Function> shared_;          ///< blocks in vector code
   std::map<std::uint32_t, PricedSharings> sharings_;  ///< by width
-  std::map<plan::Sizes, std::uint64_t> said_;         ///< of products of blocks
+  std::map<plan::Sizes, std::uint64_t> said_;         ///< cycles of products of blocks
   std::shared_ptr<const ElementWorks> elements_;
 };
 
@@ -97,7 +97,7 @@ class RoundChoices {
   const Pinned& pinned_;
   const Surroundings& around_;
   Problem problem_;
-  std::map<std::uint32_t, std::vector<sparse::BlockMatrix>> parts_;  ///< of W's rows
+  std::map<std::uint32_t, std::vector<sparse::BlockMatrix>> parts_;  ///< parts of W's rows
 };
 
 }  // namespace tessera::spmm_static

@@ -25,8 +25,8 @@ struct Options {
   Region region = Region::all;
   bool external = false;  ///< W's values, X and Y lie in memory outside the tiles
   Pinned plan;
-  // Of types with vectors alone:
-  std::uint32_t shift = 0;                ///< of sums of integers
+  // Only for types with vectors:
+  std::uint32_t shift = 0;                ///< right shift of integer sums
   std::optional<gemm::KeptPlan> vectors;  ///< as plan
 };
 void describe(config::Fields& fields, Options& options);
@@ -46,7 +46,7 @@ class SpmmStatic : public Workload {
   std::uint32_t contexts_;
   sparse::BlockMatrix w_;
   data::DenseOperand x_;
-  std::vector<Partition> partitions_;       ///< of parts of the rows of W, or of all
+  std::vector<Partition> partitions_;       ///< partitions of parts of the rows of W, or of all
   std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 

@@ -32,15 +32,15 @@ struct Segment {
   [[nodiscard]] std::uint64_t elements() const { return end - begin; }
 };
 
-/// What one tile adds up, in the order of its results: consecutive ones of the part of Y that it is
-/// to hold, or others, which are sent on.
+/// A tile's additions, in the order of its results: consecutive ones of the part of Y that it is to
+/// hold, or others, which are sent on.
 struct Destination {
   std::uint32_t tile;
   bool home;
   std::uint64_t first;  ///< element of what the tile holds of Y, at home
   std::vector<Segment> segments = {};
   std::uint64_t received = 0;  ///< bytes of partials
-  std::uint64_t elements = 0;  ///< of Y
+  std::uint64_t elements = 0;  ///< elements of Y
 };
 
 /// Elements of its longest segment without partial rows.
@@ -51,14 +51,14 @@ struct SegmentPart {
   std::uint32_t offset;    ///< bytes to its first partial
   std::uint32_t distance;  ///< bytes between partials
   std::uint16_t sources;
-  std::uint16_t chunks;    ///< of kChunkWords words of partials
-  std::uint16_t units;     ///< of one word of results
+  std::uint16_t chunks;    ///< chunks of kChunkWords words of partials
+  std::uint16_t units;     ///< units of one word of results
   std::uint16_t next_run;  ///< words to the outputs of the next run, if there are several
 };
 static_assert(sizeof(SegmentPart) == 16);
 constexpr std::uint64_t kChunkWords = 4;
 struct ReducingWorker {
-  std::uint64_t first_word = 0;  ///< of results, 64 bit
+  std::uint64_t first_word = 0;  ///< first of the results' 64-bit words
   std::vector<SegmentPart> parts;
 };
 
@@ -70,9 +70,9 @@ class Reduction {
  public:
   explicit Reduction(const Partition& partition);
 
-  /// Whether no two partial rows meet and each is a row of Y as it is.
+  /// True if no two partial rows meet and each is a row of Y as it is.
   [[nodiscard]] bool direct() const { return direct_; }
-  /// Whether some results are made elsewhere than where they are wanted.
+  /// True if some results are made elsewhere than where they are wanted.
   [[nodiscard]] bool spreads() const { return spreads_; }
   /// Those at home by tile, then others by tile; they receive no partials where partial rows are
   /// results.
@@ -111,7 +111,7 @@ class Reduction {
 
 using plan::Tile;
 
-/// What a tile multiplies; null: nothing.
+/// A tile's operands; null: none.
 struct Cell {
   const Part* part = nullptr;
   const Share* share = nullptr;

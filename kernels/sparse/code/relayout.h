@@ -86,7 +86,7 @@ void for_panel_rows(const Chunked& part, const Visit& visit) {
 /// Rows of a matrix as they are given or wanted, in an array of a description.
 struct RowArray {
   EvenStorage storage;
-  std::uint32_t bytes;  ///< of an element
+  std::uint32_t bytes;  ///< bytes per element
   BufferId array;
 };
 /// The rows of `part`'s panels come into `panels`.
@@ -97,7 +97,7 @@ struct Holder {
   Tile tile;
   Chunked part;
 };
-/// What a tile has of the rows, of `width` elements each, comes out of the holders' panels.
+/// Pulls the tile's share of the rows, of `width` elements each, out of the holders' panels.
 void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
                const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
                plan::Pulls& pulls);

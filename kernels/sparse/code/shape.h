@@ -19,25 +19,25 @@ using kernels::Interval;
 using kernels::Layout;
 using program::Type;
 
-/// Of W X with W in blocks.
+/// Types, blocks and layout of W X with W in blocks.
 struct Shape {
   std::uint32_t block = 1;
-  Type type = Type::f16;      ///< of W, X and Y
-  Type partials = Type::f32;  ///< of sums; f16 only with f16
+  Type type = Type::f16;      ///< type of W, X and Y
+  Type partials = Type::f32;  ///< type of sums; f16 only with f16
   Layout layout = Layout::blocked;
-  bool gradient = false;          ///< of W's values: element by element, W's own rows and columns
-  kernels::BlockShape unit = {};  ///< what blocks are multiplied by: a matrix unit, or vector code
+  bool gradient = false;          ///< gradient of W's values: by element, W's own rows and columns
+  kernels::BlockShape unit = {};  ///< the blocks' multiplier: a matrix unit, or vector code
 
   [[nodiscard]] std::uint32_t bytes() const { return data::element_bytes(type); }
   [[nodiscard]] std::uint32_t partial_bytes() const { return data::element_bytes(partials); }
   /// Elements of a 64-bit word.
   [[nodiscard]] std::uint32_t lanes() const { return 8 / bytes(); }
-  /// Whether sums become results only when they are packed.
+  /// True if sums become results only when they are packed.
   [[nodiscard]] bool mixed() const { return type != partials; }
   [[nodiscard]] bool natural() const { return layout == Layout::natural; }
-  /// Whether rows must become blocks and blocks rows; rows of single elements are both.
+  /// True if rows must become blocks and blocks rows; rows of single elements are both.
   [[nodiscard]] bool relayouts() const { return natural() && block > 1; }
-  /// Whether W is multiplied block by block, not element by element.
+  /// True if W is multiplied block by block, not element by element.
   [[nodiscard]] bool in_blocks() const { return block > 1 && !gradient; }
   [[nodiscard]] bool on_unit() const { return in_blocks() && unit.on_unit(); }
 
@@ -92,7 +92,7 @@ inline std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type parti
 
 // How the workers of a tile divide rows of unequal work, which they go through in passes.
 
-/// What one worker does: these rows in these passes.
+/// A worker's part: these rows in these passes.
 struct WorkerRows {
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;

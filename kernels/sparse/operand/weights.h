@@ -25,8 +25,8 @@ enum class Pattern : std::uint8_t {
 
 enum class Prune : std::uint8_t { none, blocks };
 
-/// What W[m, k] is: a file's matrix or a seeded one. Kernels keep it as a member and describe it
-/// among their own keys; sentences, ranges and who uses what stand in weights.cpp.
+/// The choice of W[m, k]: a file's matrix or a seeded one. Kernels keep it as a member and describe
+/// it among their own keys; sentences, ranges and who uses what stand in weights.cpp.
 struct WeightOptions {
   std::uint32_t m = 4096;
   std::uint32_t k = 4096;

@@ -11,10 +11,9 @@
 /// SRAM. What the chosen plan takes on our machine is not its business.
 namespace tessera::sparse::published {
 
-// What the published planner expects of its own tile code (poplibs
-// lib/popsparse/StaticMatMulPartitioner.cpp; machines.md 2.1, 2.2, 2.6, 2.8): cycles of one tile
-// with `workers` workers. Part of that planner's choice of cuts; what our code takes the machine
-// is asked.
+// Cycles of one tile with `workers` workers as the published planner expects them of its own tile
+// code (poplibs lib/popsparse/StaticMatMulPartitioner.cpp; machines.md 2.1, 2.2, 2.6, 2.8). Part of
+// that planner's choice of cuts; our code's cycles come from the machine.
 
 /// `rows` block rows of `blocks` blocks each times `width` columns: of one worker where blocks are
 /// single elements (workers divide rows), else of the tile (workers divide columns).
@@ -31,7 +30,7 @@ class Policy {
  public:
   explicit Policy(const MachineConfig& machine) : machine_(machine) {}
 
-  /// What a search over the cuts of a W known at build came to.
+  /// The result of a search over the cuts of a W known at build.
   struct Found {
     std::optional<spmm_static::Cuts> cuts;
     std::optional<spmm_static::Cuts> closest;  ///< those that are expected to need least memory

@@ -14,7 +14,7 @@ namespace tessera::sparse::published {
 
 struct ReductionPlacement {
   std::uint32_t tiles;
-  std::uint64_t bytes_per_cycle;  ///< of the exchange
+  std::uint64_t bytes_per_cycle;  ///< rate of the exchange
   std::uint64_t sync_cycles;
 
   /// A sum of `partials` of so many elements each, of which one tile wants `most_wanted` at most.
