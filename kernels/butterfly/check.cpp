@@ -15,8 +15,8 @@ namespace {
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint64_t kSampleStream = 11;
-/// What kMostComparedFlops is for products of blocks: they are a dense product's, which runs a
-/// tenth as long as other twiddles' do.
+/// kMostComparedFlops for products of blocks: they are a dense product's, which runs a tenth as
+/// long as other twiddles' do.
 constexpr std::uint64_t kMostOfBlocks = 1'000'000'000;
 constexpr std::uint64_t kSegment = 256;  ///< columns whose signed sum is checked
 constexpr std::size_t kAtOnce = Columns::kWidth;

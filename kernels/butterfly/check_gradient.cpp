@@ -17,8 +17,8 @@ constexpr double kRoundoff = 0x1p-24;  // of the sums, f32 for every type
 /// times what went in at its column.
 struct Sum {
   std::complex<double> value;
-  double error = 0;  ///< of what is multiplied; of independent roundings its square
-  double size = 0;   ///< of the products' magnitudes
+  double error = 0;  ///< error of the operands; of independent roundings its square
+  double size = 0;   ///< sum of the products' magnitudes
 
   void operator+=(const Sum& other) {
     value += other.value;
@@ -29,7 +29,7 @@ struct Sum {
 /// By factor, by element of the factor.
 using GradientSums = std::vector<std::vector<Sum>>;
 
-/// What a factor is there and back, and the features that its elements join.
+/// A factor forward and backward, and the features that its elements join.
 struct Stage {
   struct Element {
     std::uint32_t row, column;
@@ -162,7 +162,7 @@ std::vector<Expected> elements(const Sum* all, const Problem& problem, Roundings
   return numbers;
 }
 
-/// Of the rotation (cos, -sin; sin, cos) by its angle.
+/// Gradient of the rotation (cos, -sin; sin, cos) by its angle.
 std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosine, double sine) {
   constexpr std::array<int, 4> kSineParts{-1, 0, 0, -1};
   constexpr std::array<int, 4> kCosineParts{0, -1, 1, 0};

@@ -45,8 +45,8 @@ class WordFactors : public Factors {
 /// has a call of its own.
 struct BlockCut {
   std::uint32_t calls;     ///< 1 or 2
-  std::uint32_t blocks;    ///< of the matrix unit, in a call
-  std::uint32_t features;  ///< of one of them
+  std::uint32_t blocks;    ///< blocks of the matrix unit per call
+  std::uint32_t features;  ///< features of one block
 
   BlockCut(std::uint32_t padded, std::uint32_t of_one)
       : calls(padded == of_one ? 1 : 2), blocks(2 * padded / of_one / calls), features(of_one) {}
@@ -65,7 +65,7 @@ struct BlockCuts {
 
   struct Of {
     const RowPass& pass;
-    std::uint32_t part;  ///< of the features
+    std::uint32_t part;  ///< part of the features
     bool adjoint;
   };
   /// Writes the twiddles of some groups in the order of the calls.
@@ -101,7 +101,7 @@ struct Turning {
   Geometry geometry;
   RowPass pass;
 
-  /// Of a tile.
+  /// Square runs of a tile.
   [[nodiscard]] std::uint64_t count(plan::Tile tile) const {
     const Problem& p = geometry.problem;
     const std::uint64_t columns = geometry.units(tile).size() * p.unit_columns();

@@ -45,7 +45,7 @@ class TwiddleGradient {
         true);
     x_.push_back(statement_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
     while (x_.size() < stages()) x_.push_back(statement_.empty_rows("x"));
-    // What nothing is added to is the result.
+    // Sums to which nothing is added are the result.
     sums_ = geometry_.arrays(0) == 1 && geometry_.plan.split_n == 1 && !rotates()
                 ? result_
                 : statement_.array("sums", [layout = layout_, g = geometry_](Tile tile) {

@@ -113,7 +113,7 @@ class Plans {
  private:
   struct Option {
     const Problem* problem;
-    Plan plan;                 ///< of one round
+    Plan plan;                 ///< plan of one round
     std::uint32_t spared = 1;  ///< columns lie on a part of the tiles in so many
   };
 

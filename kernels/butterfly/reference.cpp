@@ -29,14 +29,14 @@ double block_roundings(const Problem& problem) {
   return 2.0 * (blocks + 1);
 }
 
-/// What one row of a factor makes of columns.
+/// Results of one row of a factor, for columns.
 struct RowOf {
   using L = kernels::Lanes<double>;
   static constexpr std::size_t kRegisters = Columns::kWidth / L::kCount;
   std::array<L::Type, kRegisters> sum{}, off{};
 
-  /// What a weight of 1 takes of an input is its error and the rounding of its product, `rounding`
-  /// of its value; of independent roundings the squares.
+  /// A weight of 1 adds an input's error and its product's rounding, `rounding` times its value; of
+  /// independent roundings the squares.
   template <Roundings how>
   void add(double weight, double rounding, const double* value, const double* error) {
     const double size = how == Roundings::any ? std::abs(weight) : weight * weight;
@@ -111,7 +111,7 @@ class OrderedRow {
   }
 
  private:
-  /// Whether a block of the unit's depth ends with element `at` of a row; that of each of the two
+  /// True if a block of the unit's depth ends with element `at` of a row; that of each of the two
   /// blocks of features is padded to whole ones.
   [[nodiscard]] bool ends_depth(std::size_t at) const {
     const std::size_t in_block = at % block_ + 1;
@@ -131,7 +131,7 @@ class OrderedRow {
 Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint) {
   const std::uint32_t parts = problem.is_complex() ? 2 : 1;
   const bool is_complex = problem.complex_code();
-  // What is added up of a complex product is rounded up to three times more.
+  // The sums of a complex product are rounded up to three times more.
   const double roundings = problem.blocked() ? block_roundings(problem) : is_complex ? 3 : 1;
   Factor matrix{2 * problem.block * (is_complex ? 2 : 1), {}, {}, roundings};
   const std::size_t rows = std::size_t{problem.features} * parts;

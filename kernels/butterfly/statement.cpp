@@ -91,7 +91,7 @@ BufferId Statement::given_rows(Values values, std::string_view name, const Rows&
 
 BufferId Statement::twiddles(const RowPass& pass, std::uint64_t bytes, const Groups& fill) {
   const auto each = [bytes](Tile /*tile*/) { return bytes; };
-  // What one tile alone takes lies there, as weights do in other products.
+  // Twiddles that one tile alone takes lie on it, as weights do in other products.
   if (!blocked() || geometry_.plan.split_n == 1) {
     return array("twiddles", each, false,
                  [fill, g = geometry_, groups = pass.groups(), its = operands_](

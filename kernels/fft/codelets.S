@@ -63,7 +63,7 @@
   sub.2s  (\difference)+1, (\a)+1, (\b)+1
   \m3
 .endm
-// The same of a and -i b.
+// As cross, for a and -i b.
 .macro cross_turned sum, difference, a, b, m0, m1, m2, m3
   add.2s  (\sum), (\a), (\b)+1
   \m0

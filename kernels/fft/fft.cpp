@@ -30,7 +30,7 @@ std::uint64_t flops_of(std::uint64_t points) {
   return points == 1 ? 0 : 4 * points * bits + 8 - 6 * points;
 }
 
-/// Of transforms along both dimensions of all arrays.
+/// Operations of the transforms along both dimensions of all arrays.
 std::uint64_t flops_of(const Problem& problem) {
   return problem.all_rows() * flops_of(problem.points) +
          std::uint64_t{problem.batch} * problem.points * flops_of(problem.rows);
@@ -138,7 +138,7 @@ CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorRe
     comparison.add(
         {row, column, static_cast<double>(found[2 * i + 1]), expected[i].imag(), allowed});
   }
-  // What a level rounds goes on to all points; the transform keeps it as random as it was.
+  // A level's roundings go on to all points; the transform keeps them as random as they were.
   if (seeded) comparison.judge_mean(0.5 / problem.bits());
   return comparison.result("full");
 }

@@ -181,7 +181,7 @@ class Candidates {
   kernels::Plans<Plan>& plans_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
   std::vector<Plan> found_;
-  std::map<std::size_t, std::uint64_t> least_work_;  ///< of plans of at most so many phases
+  std::map<std::size_t, std::uint64_t> least_work_;  ///< by the most phases of the plans
 };
 
 /// True if the first of `lengths` are the batch, if there is one, the next a dimension of this many

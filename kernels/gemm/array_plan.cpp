@@ -50,7 +50,7 @@ std::uint32_t slot(std::uint64_t bytes) { return word(round_up(bytes, std::uint6
 
 std::uint64_t room_of(const TileConfig& tile) { return arrays::data_bytes(tile, kZeroBytes); }
 
-/// Of the memory tile that has most.
+/// Bytes on the memory tile that has most.
 std::uint64_t staged_bytes(const VectorGrid& grid, const arrays::Array& array) {
   const CoreTile tile = grid.plan.tile();
   const std::uint64_t rows = ceil_div(grid.plan.array_rows, array.columns);
@@ -85,8 +85,8 @@ class ArrayPricer {
       if (room.needed > room.there) return room;
     return std::nullopt;
   }
-  /// The same before a grid is made: its tiles have so many kept blocks, at least, that DDR does
-  /// not hold them.
+  /// As too_large(), before the kept tiles are made: DDR's room, if it does not hold the kept
+  /// blocks that tiles have at least.
   [[nodiscard]] std::optional<Room> too_many(const VectorPlan& plan) const {
     if (blocks_ == nullptr) return std::nullopt;
     const VectorGrid grid(product_, type_, plan);
@@ -180,7 +180,8 @@ class ArrayPricer {
     const std::uint64_t unit = std::uint64_t{2} * grid.kept->patches();
     return two + more * pairs / unit - more;
   }
-  /// Of a block on average: in each step that of the column of cores whose tile is the fullest.
+  /// Cycles of a block on average: in each step those of the column of cores whose tile is the
+  /// fullest.
   [[nodiscard]] std::uint64_t kept_compute(const VectorGrid& grid) {
     std::uint64_t sum = 0;
     for (std::uint32_t block = 0; block < grid.column_blocks; ++block)
@@ -192,8 +193,8 @@ class ArrayPricer {
       }
     return ceil_div(sum, std::uint64_t{grid.column_blocks});
   }
-  /// Of a block's steps: the first, each between, the last; with kept blocks all take what one does
-  /// on average.
+  /// Cycles of a block's steps: the first, each between, the last; with kept blocks all take the
+  /// average.
   [[nodiscard]] std::vector<std::uint64_t> calls(const VectorGrid& grid) {
     if (grid.kept) return std::vector(3, ceil_div(kept_compute(grid), std::uint64_t{grid.steps}));
     std::vector<std::uint64_t> calls;

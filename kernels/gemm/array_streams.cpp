@@ -38,7 +38,7 @@ class ArrayStreams {
     const std::vector<arrays::TransferId>& of = transfers_.at(channel);
     return of[std::min(number, of.size() - 1)];
   }
-  /// What a core computes in a step.
+  /// A core's product in a step.
   [[nodiscard]] CoreProduct product(std::uint32_t node, std::uint32_t step) const {
     const auto at = [&](std::uint32_t offset) { return Place{cores_[node], offset}; };
     const std::uint32_t k = step % grid_.steps;
@@ -242,7 +242,7 @@ class ArrayStreams {
   const VectorType& type_;
   CoreTile tile_;
   CoreLayout layout_;
-  std::uint32_t b_bytes_;  ///< of a tile of B
+  std::uint32_t b_bytes_;  ///< bytes of a tile of B
   program::Program& program_;
   arrays::ArrayProgram& lists_;
   program::BufferId a_{}, b_{}, c_{};

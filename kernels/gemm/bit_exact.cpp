@@ -67,7 +67,7 @@ std::vector<kernels::Strip> BitExact::chosen(std::uint32_t tile, std::uint64_t s
   const std::uint64_t elements = share.size() / block.partial_bytes;
   const std::uint64_t index =
       share.begin / block.partial_bytes + data::random_below(seed, kBlockStream, tile, elements);
-  // Of one pass.
+  // The origin of one pass.
   const RoundGrid::Origin origin =
       grid_.origin(data::random_below(seed, kBlockStream + 1, tile, grid_.passes()));
   const Roles all = roles(size_, geometry_.plan().stationary);

@@ -11,7 +11,7 @@
 // a0: {A, B, C, sums, 256 bytes of zeros, pairs of steps - 1, pairs of blocks, parts of 16 rows, bytes of 16 rows of A, of A, of B, mode,
 // begins, ends}. begins: 0 with zeros, 1 with what C holds, 2 with sums; ends: 0 in C, 1 in sums.
 //
-// Of a B of kept blocks alone (`kept`) every patch has its own list of steps, an even number: B is [patch of columns][kept step][block]
+// In a B of kept blocks alone (`kept`) every patch has its own list of steps, an even number: B is [patch of columns][kept step][block]
 // [input][column], behind it u16 pairs of steps by patch of columns, then where each step of A begins in its part and three 0, u16. Such a
 // patch has a list for 8 columns: of i8 it is 32 rows and one block. Steps are loaded two ahead beyond the end of B.
 //

@@ -11,16 +11,16 @@ namespace tessera::gemm {
 
 namespace {
 
-// What an instruction of codelets_tiles.S takes: inputs, outputs, bytes of a sum.
+// Vector types of the instructions of codelets_tiles.S: inputs, outputs, bytes of a sum.
 constexpr VectorType kVectorTypes[] = {
     {Type::i8, "i8", 1, 8, 8, 4}, {Type::i16, "i16", 2, 4, 4, 8}, {Type::bf16, "bf16", 2, 8, 4, 8}};
 
-/// Of a patch's blocks.
+/// Pairs of a patch's blocks.
 std::uint32_t pairs_of(std::uint64_t blocks) {
   return static_cast<std::uint32_t>(std::max(std::uint64_t{1}, ceil_div(blocks, std::uint64_t{2})));
 }
 
-/// Of a tile, with what is read beyond their end.
+/// Bytes of a tile's lists, with those read beyond their end.
 std::uint32_t list_bytes(std::uint32_t patches, std::uint32_t pairs) {
   constexpr std::uint32_t kReadAhead = 3;
   return round_up((patches + 2 * pairs + kReadAhead) * 2, kSlotAlign);

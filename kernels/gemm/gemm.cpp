@@ -22,7 +22,7 @@ Problem problem_of(const Options& options, const MachineConfig& machine) {
           .outside = options.external};
 }
 
-/// Of A, B and C.
+/// Bytes of A, B and C.
 std::uint64_t bytes_of(const Problem& problem) {
   const auto [m, n, k] = problem.product;
   return (std::uint64_t{m} * k + std::uint64_t{k} * n + std::uint64_t{m} * n) *
@@ -73,7 +73,7 @@ void describe_plan(config::Fields& fields, Options& options, const VectorType* t
   options.plan = pinned ? std::optional(plan) : std::nullopt;
 }
 
-/// What types with vectors have, and lack.
+/// Keys of types with vectors, and keys that these lack.
 void describe_vectors(config::Fields& fields, Options& options, const VectorType* type) {
   describe_shift(fields, options.shift, type);
   if (type == nullptr) return;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr config::Names<Stationary, 2> kOperands{{{"a", Stationary::a}, {"b", Stationary::b}}};
 
-/// What plans may not be asked for.
+/// Throws for rounds that a plan may not have.
 void require_rounds(const Problem& problem, const Plan& plan) {
   kernels::require_rounds(problem.outside, plan.rounds.has_value());
   if (!plan.rounds) return;

@@ -83,8 +83,8 @@ class Plans {
     }
   }
 
-  /// The same in all numbers of rounds of m and n of which a pass's sums fit the tiles: more of
-  /// them move more, so few beyond the first that do are tried.
+  /// Adds plans in all numbers of rounds of m and n whose pass's sums fit the tiles: more rounds
+  /// move more, so few beyond the first that fit are tried.
   void add_all_rounds() {
     constexpr std::uint64_t kBeyond = 8;
     const Product& all = problem_.product;
@@ -271,12 +271,12 @@ class Plans {
   const Problem& problem_;
   plan::Pricing& pricing_;
   elf::KernelCode code_;
-  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  plan::Description shell_;  ///< without steps: it keeps functions that find bounds
   Functions functions_;
   std::vector<std::uint32_t> cuts_;  ///< or rounds of k
-  std::optional<Rounds> rounds_;     ///< of the plans that are added
+  std::optional<Rounds> rounds_;     ///< rounds of the plans that are added
   struct Option {
-    Plan plan;                 ///< of one superstep
+    Plan plan;                 ///< plan of one superstep
     std::uint32_t most, last;  ///< supersteps that it allows, and those of its last variant
   };
   std::vector<Option> options_;
@@ -290,7 +290,7 @@ class Plans {
   std::vector<LeftOut> left_out_;
   static constexpr std::size_t kMostAgain = 1'000;  ///< a second of the processor at most
   std::size_t again_ = 0;                           ///< plans of blocks that were left out
-  std::uint64_t best_ = ~std::uint64_t{0};          ///< of the first `seen_` bounds
+  std::uint64_t best_ = ~std::uint64_t{0};          ///< least of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
 

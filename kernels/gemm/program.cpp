@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uint64_t kLeastBytes = 16;  // of an array that code is given
 
-/// What the steps of a product share; functions of steps keep it. They run after all statements, so
-/// they keep `y` as it was when they were stated.
+/// State that the steps of a product share; functions of steps keep it. They run after all
+/// statements, so they keep `y` as it was when they were stated.
 struct Stated {
   Stated(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
          Description& description)
@@ -28,7 +28,7 @@ struct Stated {
   [[nodiscard]] bool splits_depth() const { return geometry.plan().split_k > 1; }
   [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry.converts(); }
   [[nodiscard]] Cell cell(Tile tile) const { return geometry.cell(tile); }
-  /// What a tile's arrays are sized for: in layout natural the fullest.
+  /// The cell that a tile's arrays are sized for: in layout natural the fullest.
   [[nodiscard]] Cell size_cell(Tile tile) const { return cell(geometry.natural() ? 0 : tile); }
   [[nodiscard]] Interval share(Tile tile) const { return geometry.y_share(cell(tile)); }
   [[nodiscard]] std::uint64_t pairs(Tile tile) const { return share(tile).size() / kPair; }

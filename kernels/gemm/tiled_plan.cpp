@@ -109,7 +109,7 @@ class TiledPlans {
   [[nodiscard]] std::uint32_t least_step() const {
     return pinned_.depth != 0 ? pinned_.depth : least_depth(*problem_.grid.type);
   }
-  /// Of the steps of a part: so that the last part has some of the depth.
+  /// Depths of the steps of a part, such that the last part has some of the depth.
   [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts) {
     const auto [entry, is_new] = depths_.try_emplace(parts);
     if (!is_new) return entry->second;
@@ -188,7 +188,7 @@ class TiledPlans {
   plan::Pricing pricing_;
   elf::KernelCode code_{"gemm"};
   plan::Description shell_;  ///< keeps the functions that bounds are found by
-  std::map<std::uint32_t, std::vector<std::uint32_t>> depths_;  ///< of steps, by parts of the depth
+  std::map<std::uint32_t, std::vector<std::uint32_t>> depths_;  ///< by parts of the depth
   std::vector<VectorPlan> options_;
   plan::Space space_;
 };

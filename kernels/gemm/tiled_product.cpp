@@ -83,7 +83,7 @@ Place TiledProduct::lists(plan::Description& d) const {
   return {d.array(std::move(lists))};
 }
 
-/// Of each of some panels the step of that number among those of all parts of the depth.
+/// Pulls of some panels, from each the step of that number among those of all parts of the depth.
 void TiledProduct::pull_panels(const Stored& from, std::uint32_t unit, Interval panels, Place into,
                                std::uint32_t number, plan::Pulls& pulls) const {
   const std::uint64_t steps = tile_.depth / type_.inputs, bytes = steps * unit;
@@ -119,8 +119,8 @@ std::uint32_t TiledProduct::pairs(std::uint32_t column, std::uint32_t step,
   return sum;
 }
 
-/// The same in all steps: sums stay where they are. With kept blocks patches are divided so that
-/// workers have about as many.
+/// Ends of the workers' patches, the same in all steps: sums stay where they are. Kept blocks:
+/// workers have about as many pairs of steps.
 std::vector<std::uint64_t> TiledProduct::columns_of_workers(std::uint32_t column) const {
   const std::uint32_t across = contexts_ / worker_rows_;
   std::vector<std::uint64_t> ends;

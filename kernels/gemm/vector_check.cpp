@@ -7,15 +7,15 @@
 namespace tessera::gemm {
 namespace {
 
-/// What a row of C has to be, from a row of A and all of B, row after row, in plain loops.
+/// The expected row of C, from a row of A and all of B, row after row, in plain loops.
 struct PlainProduct {
   const VectorType* type;
   std::uint32_t depth, columns;
   std::uint32_t shift;
   std::uint32_t step;      ///< sums are rounded to results after so many terms; 0: at the end alone
-  std::uint32_t part = 0;  ///< of bf16: so many terms are added up, then these sums; 0: all
+  std::uint32_t part = 0;  ///< bf16: so many terms are added up, then these sums; 0: all
 
-  /// Of integers; Sum: i32 wraps, i64.
+  /// A row of integers; Sum: i32 wraps, i64.
   template <class Sum>
   void row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
            std::span<double> c) const {
@@ -41,7 +41,7 @@ struct PlainProduct {
     }
     end(false);
   }
-  /// Of bf16: each product is rounded to f32, and each sum.
+  /// A row of bf16: each product is rounded to f32, and each sum.
   void row(std::span<const float> a, std::span<const float> b, std::span<double> c) const {
     std::vector<float> sums(columns), before;
     const auto end_part = [&](std::vector<float> next) {

@@ -39,8 +39,8 @@ enum class Operation {
 constexpr std::uint32_t kMostChains = 8;
 constexpr std::uint32_t kRingWords = 64;  ///< that a context's loads go round in
 
-/// What a context works on before or after a run: states of its chains, and its ring: byte offsets
-/// (in this array) of the word after each. Floating-point states are their bits.
+/// A context's data before or after a run: states of its chains, and its ring: byte offsets (in
+/// this array) of the word after each. Floating-point states are their bits.
 using ContextData = std::array<std::uint32_t, kMostChains + kRingWords>;
 
 constexpr config::Names<Operation, 10> kOperations{

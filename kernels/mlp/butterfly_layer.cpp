@@ -130,8 +130,8 @@ class ButterflyLayer : public RowLayer {
   struct Stack {
     Parameters twiddles;
     BufferId turns{};          ///< f32 cosines and sines of the share
-    BufferId applied_turns{};  ///< the same as tiles apply them
-    BufferId all_twiddles{};   ///< what a tile applies
+    BufferId applied_turns{};  ///< the applied copies of these
+    BufferId all_twiddles{};   ///< twiddles that a tile applies
     Arrays x{};                ///< by factor whose input it is, and the result
     BufferId gradient{}, sums{};
   };

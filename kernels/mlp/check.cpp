@@ -14,7 +14,7 @@ namespace tessera::mlp {
 
 namespace {
 
-/// Of each training, where not all steps are done again, and of the tests after it.
+/// Operations of each training, where not all steps are done again, and of the tests after it.
 constexpr std::uint64_t kSampledFlops = 1'000'000'000;
 
 /// The first step whose loss is no number; the number of steps if there is none.
@@ -64,7 +64,7 @@ class Comparisons {
     compare("test_right", &Trained::test, &StepResult::right, steps, says_something);
   }
 
-  /// Of one map, if their change has a significant digit.
+  /// Compares the parameters of one map, if their change has a significant digit.
   void parameters(std::size_t map, const TrainedParameters& its) {
     if (diverges_ || !change_is_significant(its)) {
       left_out_.push_back(fmt::format("{}", map));
@@ -94,7 +94,7 @@ class Comparisons {
          [&](std::uint64_t, kernels::Comparison& into) { into.add(together.share); });
   }
 
-  /// What is not compared, and why; empty: nothing.
+  /// The values that are not compared, and why; empty: none.
   [[nodiscard]] std::string note() const {
     std::string text;
     if (diverges_)

@@ -9,7 +9,7 @@ using program::Place;
 
 namespace {
 
-constexpr std::uint32_t kUnitBytes = 16;  ///< of complex numbers: two words, four samples
+constexpr std::uint32_t kUnitBytes = 16;  ///< two words of complex numbers, four samples
 
 /// The first columns c of stacks, each a sample behind all others: a unit of its own in every row.
 struct Columns {
@@ -24,7 +24,7 @@ struct Columns {
     const Interval mine = rows.geometry.units(tile);
     return unit(stack) >= mine.begin && unit(stack) < mine.end;
   }
-  /// Of the tiles with the features of `tile` the one that has a column.
+  /// Among the tiles with the features of `tile` the one that has a column.
   [[nodiscard]] Tile holder(std::uint32_t stack, Tile tile) const {
     Tile holder = tile;
     rows.geometry.for_alike(tile, [&](Tile other) { holder = on(stack, other) ? other : holder; });
@@ -117,7 +117,7 @@ class CirculantLayer : public TransformLayer {
              });
     transform(back, true);
     for (std::uint32_t s = 0; s < stacks(); ++s) {
-      // Of f16: what is no gradient must be none that overflowed.
+      // f16: numbers that are no gradients must not be taken for overflowed ones.
       if (columns_[s].count(columns_of_.holder(s, 0)) > rows_.geometry.rows())
         add(statement_.clearing(columns_[s].gradient));
       add(column_calls("training_row_sums", back[s], s, columns_[s].gradient));
@@ -189,7 +189,7 @@ class CirculantLayer : public TransformLayer {
 
   const Columns columns_of_;
   BufferId x_{};    ///< the transform of this turn's x and c
-  Arrays spectra_;  ///< of c, by stack, on all tiles
+  Arrays spectra_;  ///< spectra of c, by stack, on all tiles
 };
 
 }  // namespace

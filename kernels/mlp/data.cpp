@@ -34,7 +34,7 @@ double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return sum;
 }
 
-/// Of a .npy file or of IDX.
+/// Labels of a .npy file or of IDX.
 data::NumpyArray labels_in(const std::string& path) {
   if (!data::is_image_file(path)) return data::read_numpy(path);
   const std::vector<std::uint8_t> bytes = data::read_labels(path);

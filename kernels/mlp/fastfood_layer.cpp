@@ -115,7 +115,7 @@ class FastfoodLayer : public TransformLayer {
   }
 
   std::vector<std::vector<std::uint32_t>> places_;  ///< by stack
-  Arrays inputs_[kDiagonals];                       ///< of each diagonal, by stack
+  Arrays inputs_[kDiagonals];                       ///< inputs of each diagonal, by stack
 };
 
 }  // namespace

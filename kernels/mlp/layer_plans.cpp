@@ -11,7 +11,7 @@ using spmm_static::DenseRows;
 
 namespace {
 
-/// Whether the unit may multiply the gradients: weights at rest are turned in whole words.
+/// True if the unit may multiply the gradients: weights at rest are turned in whole words.
 bool may_make_squares(const sparse::Shape& shape) {
   return shape.on_unit() && shape.y_depth() % shape.lanes() == 0;
 }
@@ -69,13 +69,13 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   return {std::make_shared<const PixelflyPlan>(std::move(plan)), {}};
 }
 
-/// Of the four products and the gradients.
+/// Cycles of the four products and the gradients.
 std::uint64_t cycles(const PixelflyPlan& plan) {
   return plan.z.prediction.cycles + plan.t.prediction.cycles + plan.forward.prediction.cycles +
          plan.back.prediction.cycles + plan.gradients.prediction.cycles;
 }
 
-/// Whether products of this shape, or gradients made with it, may take less than those of a plan.
+/// True if products of this shape, or gradients made with it, may take less than those of a plan.
 bool may_be_faster(const sparse::Shape& shape, const PixelflyPlan& than, MachineCosts& costs) {
   return (may_make_squares(shape) && !than.gradients.dw.on_unit) ||
          spmm_static::may_be_faster(shape, than.forward.partition, than.forward_of, costs);

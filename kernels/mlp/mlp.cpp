@@ -65,8 +65,7 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
     return training::matrix_bytes(rows, columns, machine, padding, options.dtype);
   };
-  // Of f16: a copy is half as large, masters and moments two; gradients are kept until all are
-  // known.
+  // f16: a copy is half as large, masters and moments two; gradients are kept until all are known.
   const std::uint64_t shares = options.replicas;
   const std::uint64_t moments = options.learning.adam() ? 2 : 1;
   const std::uint64_t gradients = shares > 1 ? 2 : 0;  // and those received
@@ -107,7 +106,7 @@ std::string problem_text(const Options& options, const Data& data) {
   return text;
 }
 
-/// Of a step.
+/// Operations of a step.
 std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linears) {
   std::uint64_t forward = 0;
   std::uint64_t backward = 0;
@@ -192,8 +191,8 @@ Mlp::Mlp(Options options, MachineCosts& costs)
              .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
-/// What a step keeps for another is estimated with room to spare. Plans that leave less of it have
-/// more memory for their products; the described program says whether they fit.
+/// Estimates of memory that a step keeps for another have room to spare. Plans that leave less of
+/// it have more memory for their products; the described program says whether they fit.
 std::vector<NetworkPlan> Mlp::plans(MachineCosts& group, const TileConfig& tile) const {
   constexpr double kParts[] = {1.0 / 16, 1, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
   std::vector<NetworkPlan> plans;

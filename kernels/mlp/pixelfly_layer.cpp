@@ -18,7 +18,7 @@ struct Blocks {
   std::uint64_t depth;
 
   [[nodiscard]] std::uint64_t chunk() const { return depth * matrix.element_bytes(); }
-  /// What a tile holds of the blocks comes from the matrix.
+  /// Pulls a tile's part of the blocks out of the matrix.
   void pull(Tile tile, Pulls& pulls) const {
     const std::uint64_t first = storage.begin(tile);
     const std::uint64_t end = first + storage.bytes_on(tile);
@@ -32,7 +32,7 @@ struct Blocks {
                     matrix.stored.pieces(sample, column, last));
     }
   }
-  /// What a tile holds of the matrix comes from the blocks.
+  /// Pulls a tile's part of the matrix out of the blocks.
   void pull_rows(Tile tile, Pulls& pulls) const {
     const std::uint64_t first = matrix.stored.begin(tile);
     const std::uint64_t end = first + matrix.stored.bytes_on(tile);
@@ -210,7 +210,7 @@ class PixelflyLayer : public Layer {
   std::shared_ptr<const AtRest> w_rest_, v_rest_;
   Parameters w_, v_;
   std::optional<PixelflyGamma> gamma_;
-  BufferId x_{}, z_{}, taken_{};  ///< of this turn: x and z, and what products take for W
+  BufferId x_{}, z_{}, taken_{};  ///< this turn's x and z, and what products take for W
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ class RestLines {
   std::uint32_t line_;
   std::uint64_t a_block_;              ///< lines
   std::vector<std::uint64_t> blocks_;  ///< that are taken
-  std::vector<std::uint64_t> place_;   ///< of a block among these
+  std::vector<std::uint64_t> place_;   ///< index of a block among these
 };
 
 }  // namespace
@@ -194,7 +194,7 @@ void PixelflyGamma::add_gradients(const Parameters& w) {
 void PixelflyGamma::add_up(BufferId sums) {
   const Tile tiles = w_->storage.tiles();
   const auto groups = std::make_shared<const training::Groups>(training::Groups::of_first(tiles));
-  // What the tiles `of` one have is added up there.
+  // Adds up on each tile the values of the tiles that `of` gives for it.
   const auto level = [&](BufferId from, const auto& of, BufferId into) {
     const BufferId received = statement_.array(
         "gamma gradients received", [of](Tile tile) { return of(tile).size() * sizeof(float); });

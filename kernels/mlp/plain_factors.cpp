@@ -12,7 +12,7 @@ namespace {
 using fft::Complex;
 using Spectrum = std::vector<Complex>;
 
-/// What factors have of their map, and where the parameters of one begin.
+/// A factor's references to its map, and the index of its first parameter.
 struct Own {
   Arithmetic& round;
   const Vector &parameters, &weights;
@@ -134,7 +134,7 @@ class Pairs : public Factor {
 
  private:
   struct Turn {
-    double cosine, sine;  ///< of a rotation, in f32
+    double cosine, sine;  ///< a rotation's, in f32
   };
   /// Calls take(number, first, second).
   template <class Take>
@@ -184,7 +184,7 @@ class Pairs : public Factor {
   std::size_t stride_;
   Each each_;
   std::vector<std::array<double, 4>> twiddles_;  ///< by pair; without parameters one
-  std::vector<Turn> turns_;                      ///< of angles
+  std::vector<Turn> turns_;                      ///< turns of angles
 };
 
 double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
@@ -258,13 +258,13 @@ class Circulant : public Factor {
 
   const Circulant* shared_;
   std::vector<Complex> roots_;
-  /// What f32 transforms leave in each number, also where it should be none, in u times the norms
-  /// of what is folded: three transforms of log2 N stages round each number about five times a
-  /// stage (its twiddle, products, sums), at random, and a number's share is the root of N.
+  /// Errors that f32 transforms leave in each number, also where it should be none, in u times the
+  /// norms of what is folded: three transforms of log2 N stages round each number about five times
+  /// a stage (its twiddle, products, sums), at random, and a number's share is the root of N.
   double spread_;
-  Spectrum column_;    ///< of the first column of W
-  Spectrum in_;        ///< of the sample
-  Spectrum products_;  ///< of gradients and conjugate inputs, over samples
+  Spectrum column_;    ///< spectrum of the first column of W
+  Spectrum in_;        ///< spectrum of the sample
+  Spectrum products_;  ///< products of gradients and conjugate inputs, over samples
   double column_norm_ = 0, norm_ = 0;
   double squares_in_ = 0, squares_back_ = 0;
 };

@@ -189,7 +189,7 @@ class PlainSums : public PlainMap {
       sums[i] = round.sum(sums[i], norm * norms[i], root);
     round.all(sums);
   }
-  /// Of rows of [S | U], of columns of [S ; V^T] without b, and of columns of U and V.
+  /// Norms of rows of [S | U], of columns of [S ; V^T] without b, and of columns of U and V.
   void find_norms() {
     Squares in(linear_.inputs + 1), out(linear_.outputs), u(rank_), v(rank_);
     const auto add = [&](const Terms& terms, Squares& of_inputs, Squares& of_outputs) {
@@ -251,7 +251,7 @@ class PlainSums : public PlainMap {
   Terms s_, u_, v_;
   Vector low_;  ///< V^T x of the sample
   Vector in_norms_, out_norms_, u_norms_, v_norms_;
-  std::vector<Vector> x_, lows_, gradients_of_y_, low_gradients_;  ///< of a copy's samples
+  std::vector<Vector> x_, lows_, gradients_of_y_, low_gradients_;  ///< by a copy's samples
 };
 
 }  // namespace

@@ -79,7 +79,8 @@ class NetworkStatement {
     });
   }
   using Pieces = std::function<void(Tile, plan::HostPieces&)>;
-  /// What the host would give a copy first lies on its tiles before the run.
+  /// An array for data that the host would give a copy first: it lies on the copy's tiles before
+  /// the run.
   BufferId held(std::string_view name, const std::function<std::uint64_t(Tile)>& bytes,
                 const Pieces& pieces, bool keep) {
     BufferId made{};
@@ -247,10 +248,10 @@ class NetworkStatement {
   training::Statement statement_;
   std::optional<MatrixArray> x_;  ///< the batch
   BufferId labels_{}, rate_{};
-  Tile rate_tiles_ = 0;  ///< of a copy that have rates
+  Tile rate_tiles_ = 0;  ///< tiles of a copy that have rates
   std::vector<std::unique_ptr<Layer>> layers_;
-  std::optional<training::Scaling> scaling_;  ///< of f16
-  std::vector<MatrixArray> sums_, results_;  ///< of this turn's layers, before and after activation
+  std::optional<training::Scaling> scaling_;  ///< f16 loss scaling
+  std::vector<MatrixArray> sums_, results_;  ///< this turn's, by layer, before and after activation
 };
 
 plan::Described Mlp::describe(const NetworkPlan& plan) const {

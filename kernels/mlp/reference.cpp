@@ -59,7 +59,7 @@ class Trainings {
       networks_.push_back(std::make_unique<PlainNetwork>(options, linears, Numbers{true, seed}));
   }
 
-  /// Whether a step of training is skipped, by the first network.
+  /// True if the first network skips a step of training.
   bool skips(const training::Batches& batches, std::uint64_t step) {
     turn(batches, step, false);
     return trained_.front().training.back().skipped;
@@ -160,7 +160,7 @@ StepResult PlainNetwork::look(const Vector& image, std::uint32_t label) {
   return {loss / options_.batch, right};
 }
 
-/// Of the last layer's outputs; leaves their exponentials and the sum of these.
+/// Cross entropy of the last layer's outputs; leaves their exponentials and the sum of these.
 double PlainNetwork::cross_entropy(std::uint32_t label) {
   const Vector& logits = outputs_.back();
   double largest = logits.front();

@@ -232,7 +232,7 @@ CallsOf RowLayer::row_calls(const std::string& code, training::Arguments operand
 void RowLayer::add_sums(Numbers& of, const std::string& name, training::Arguments rows) {
   of.sums = factors_.array(
       "sums of rows", [bytes = rows_.row_bytes(kElementBytes)](Tile /*tile*/) { return bytes; });
-  // Of f16: what is no gradient must be none that overflowed.
+  // f16: numbers that are no gradients must not be taken for overflowed ones.
   if (statement_.halves() &&
       rows_.row_bytes(kElementBytes) > std::uint64_t{rows_.geometry.rows()} * kElementBytes)
     add(statement_.clearing(of.sums));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
 
-/// What becomes of a sum when its result is multiplied and rounded once more.
+/// Scales a sum's comparison: its result is multiplied and rounded once more.
 void multiply(kernels::Compared& one, double factor, program::Type type) {
   constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
   one.expected *= factor;

@@ -35,7 +35,7 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
                  options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib);
 }
 
-/// What the pass does not read must not be given.
+/// Rejects operands that the pass does not read.
 void require_passes(config::Fields& fields, const Options& options) {
   const Pinned& plan = options.plan;
   const bool weights = options.pass == Pass::grad_weights;

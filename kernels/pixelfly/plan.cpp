@@ -55,7 +55,7 @@ class ChainPlanner {
   /// Why none did, and how many bytes the closest of the last rounds needs.
   [[nodiscard]] const std::string& why() const { return why_; }
   [[nodiscard]] std::uint64_t least() const { return least_; }
-  /// Whether pinned intervals go into the columns of a round.
+  /// True if pinned intervals go into the columns of a round.
   [[nodiscard]] bool cuts(std::uint32_t rounds) const {
     const std::uint32_t words = ceil_div(ceil_div(n_, rounds), shape_.lanes());
     return std::max(pinned_.sparse.parts, pinned_.low_rank.parts) <= words;
@@ -97,8 +97,8 @@ class ChainPlanner {
                               held(plan.outer) + x_.front().storage.each() + others()});
     return plan;
   }
-  /// What the outer product holds while the inner one runs: values of W, where they are needed from
-  /// the second round on, and lists.
+  /// Bytes that the outer product holds while the inner one runs: values of W, where they are
+  /// needed from the second round on, and lists.
   [[nodiscard]] std::uint64_t held(const spmm_static::Plan& outer) const {
     const spmm_static::Partition& of = outer.partition;
     const bool shared = of.shares_values() && rounds_ == 1;
@@ -201,7 +201,7 @@ ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32
   for (std::uint32_t rounds = first; rounds <= most; rounds += (rounds + 2) / 3) {
     if (rounds > first && !planner.cuts(rounds)) break;
     std::optional<ChainPlan> plan = planner.run(rounds);
-    // What fits barely may take longer than one round more.
+    // A plan that fits barely may take longer than one with a round more.
     const bool better = plan && (!best || plan->prediction.cycles < best->prediction.cycles);
     if (best && !better) break;
     if (better) best = std::move(plan);

@@ -140,7 +140,7 @@ struct Weights {
   std::uint64_t pieces;  ///< 0: they are as they lie
   struct {
     std::uint64_t rows, chunks;
-    std::uint32_t bytes;  ///< of a chunk
+    std::uint32_t bytes;  ///< bytes per chunk
   } chunks;
   bool to_blocks;
 };

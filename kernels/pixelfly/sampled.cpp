@@ -217,7 +217,7 @@ class SampledSearch {
     return of;
   }
 
-  /// Whether lists of 16 bits can name all places, and strides of 16 bits reach.
+  /// True if lists of 16 bits can name all places, and strides of 16 bits reach.
   [[nodiscard]] static bool named(const Sampled& plan) {
     for (const Part& part : plan.partition.parts) {
       const std::uint64_t step = plan.partition.block_bytes(part) / 8;
@@ -253,7 +253,7 @@ class SampledSearch {
   sparse::BlockMatrix dealt_;         ///< the pattern as it is multiplied
   std::uint64_t least_ = UINT64_MAX;  ///< bytes of a tile that no option goes below
   std::vector<spmm_static::Cuts> options_;
-  std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< of the option last asked for
+  std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< plan of the option last asked for
 };
 
 }  // namespace

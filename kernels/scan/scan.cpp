@@ -55,7 +55,7 @@ void describe(config::Fields& fields, Options& options) {
   kernels::describe_plan(fields, options.plan);
 }
 
-/// What a program is described from; its functions keep it.
+/// The inputs of a program's description; its functions keep them.
 struct Problem {
   Options options;
   MachineConfig machine;
@@ -74,7 +74,8 @@ struct Problem {
 /// has itself, what the groups before its own have, and of a group's last tile what the group has.
 enum Word : std::uint32_t { before = 0, own = 4, groups_before = 8, group = 12, kWordBytes = 16 };
 
-/// Of elements of a tile, by all workers or by one. Operands: their sums, the tile's words, x, y.
+/// Code on elements of a tile, by all workers or by one. Operands: their sums, the tile's words, x,
+/// y.
 const plan::Function& on_words(const Problem& problem, plan::Description& description,
                                std::string_view name, std::uint32_t workers) {
   const auto code = kernels::Codelet::of(problem.code, description,
@@ -113,7 +114,7 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
   const plan::Function& write =
       on_words(*problem, d, options.exclusive ? "scan_exclusive" : "scan_inclusive", contexts);
   const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
-  // Of some words, into one of the tile's.
+  // Adds some words up into one of the tile's.
   const auto add = [=, &one](plan::Calls& calls, std::uint64_t count, BufferId of, Word into) {
     calls.add(one, {count}, {{words, into}, {words}, {of}, {y}});
   };
@@ -121,7 +122,7 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
     add(calls, contexts, sums, own);
   });
-  // What comes before a tile in its group, and what comes before its group.
+  // The sums before a tile in its group, and the sums before its group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
     const BufferId received = array(name, [=](Tile tile) { return kBytes * count(tile); });
     d.exchange(name, tiles, [=](Tile tile, plan::Pulls& pulls) {

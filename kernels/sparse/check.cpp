@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kRowStep = 64;   // of so many rows one is compared where not all are
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 
-/// What the machine has to make of an element of A B^T.
+/// An element of A B^T as the machine has to make it.
 float exact_element(const SampledProduct& product, std::uint64_t block, std::uint32_t at,
                     std::span<const float> left, const float* right) {
   const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));

@@ -58,7 +58,7 @@ class Packer {
     }
   }
 
-  /// Whether that was all.
+  /// True if that was all.
   bool spill(std::uint32_t of, std::uint32_t dx, std::uint32_t dy) {
     const std::uint64_t before = left_blocks(of);
     place(of, packing_.pools[shape_.grid.ahead(of, dx, dy)]);
@@ -95,7 +95,7 @@ class Packer {
     return !shape_.shape.in_blocks() ? units * (unit_bytes(shape_.shape) / kUnitWord) : 0;
   }
 
-  /// Whether the last sub-group of `pool` is for this partition and takes `units` more in a row.
+  /// True if the last sub-group of `pool` is for this partition and takes `units` more in a row.
   [[nodiscard]] bool continues(std::uint32_t of, const Pool& pool, std::uint32_t units) const {
     if (pool.groups.empty()) return false;
     const SubGroup& last = pool.groups.back();

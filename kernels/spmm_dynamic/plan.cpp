@@ -50,11 +50,11 @@ double steps_around(std::span<const std::uint32_t> blocks, double room) {
 /// Blocks of the partitions of a grid, at least.
 struct PartitionBlocks {
   std::uint32_t x, y;
-  std::vector<std::uint32_t> blocks;  ///< of partition (x, y), by x
+  std::vector<std::uint32_t> blocks;  ///< blocks of partition (x, y), by x
   double most;
-  double rows;  ///< of a partition that hold some, about
+  double rows;  ///< rows of a partition that hold some, about
 
-  /// What tiles with such pools do at least: what a pool has no room for spills.
+  /// The least load of tiles with such pools: blocks that a pool has no room for spill.
   [[nodiscard]] Load load(const PoolShape& pool) const {
     const std::uint32_t unit = unit_blocks(pool.shape);
     const auto portion = [&](double some) {
@@ -113,7 +113,7 @@ class LoadMap {
   }
 
   std::uint64_t block_rows_, block_columns_;
-  std::uint64_t rows_, columns_;                    ///< of cells
+  std::uint64_t rows_, columns_;                    ///< rows and columns of cells
   std::vector<std::uint32_t> before_;               ///< blocks in cells above and left of a corner
   std::map<std::uint64_t, std::uint64_t> lengths_;  ///< rows of so many blocks
   std::map<std::uint32_t, double> rows_in_;         ///< by parts of the columns

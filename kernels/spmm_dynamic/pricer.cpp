@@ -9,9 +9,8 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// What a tile takes and gives before the products. Both tiles of a pair take what does not depend
-/// on the coordinate that they differ in; one pair is divided where that has an odd number of
-/// parts.
+/// A tile's traffic before the products. Both tiles of a pair take what does not depend on the
+/// coordinate that they differ in; one pair is divided where that has an odd number of parts.
 ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
   ExchangeLoad load{0, 0, 0, grid.tiles()};
   const auto take = [&](Axis whatever, std::uint64_t all, std::uint64_t slice) {
@@ -26,7 +25,7 @@ ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
   return load;
 }
 
-/// What a cell computes between two steps of the pools.
+/// A cell's work between two steps of the pools.
 struct Turn {
   std::uint64_t cycles;  ///< about
   std::uint32_t partition, home;

@@ -133,7 +133,8 @@ class Statement {
     };
   }
 
-  /// What a cell gives to its column (row) of tiles; in layout natural it is made of rows.
+  /// The array that a cell gives to its column (row) of tiles; in layout natural it is made of
+  /// rows.
   BufferId dense(std::string_view name, std::uint32_t block_rows,
                  const data::DenseOperand* Given::*operand, PartOf part) {
     const auto bytes = [part](const Parts& p, const Cell& cell) {
@@ -212,7 +213,7 @@ class Statement {
     });
   }
 
-  /// What is for a tile in the pool that it holds on this side.
+  /// The product of a tile with the blocks for it in the pool that it holds on this side.
   [[nodiscard]] std::function<void(Tile, Calls&)> product(int side, std::uint64_t cycles) const {
     return [s = s_, code = product_code_, cycles, side](Tile tile, Calls& calls) {
       const PoolPlaces places{s->pools[side], s->x, s->y, s->flags};
@@ -220,9 +221,9 @@ class Statement {
     };
   }
 
-  /// What spilled into other partitions' pools: the pools travel along y and along x as long as
-  /// tiles' flags say so, and tiles compute what is for them where they are. Pools travel in pairs
-  /// of steps, so that they end in buffer 0. Gradients go home again, the way they came.
+  /// Handles blocks spilled into other partitions' pools: the pools travel along y and along x as
+  /// long as tiles' flags say so, and tiles compute what is for them where they are. Pools travel
+  /// in pairs of steps, so that they end in buffer 0. Gradients go home again, the way they came.
   void add_propagation() {
     const std::uint32_t y_turns = decided_.y_steps / 2;
     const std::uint32_t first = grid().x > 1 ? ceil_div(y_turns, 2U) : y_turns;

@@ -102,7 +102,7 @@ std::string problem_text(const Options& options) {
   return fmt::format("{}, n {}{}", sparse::problem_of(options.weights), options.n, pass);
 }
 
-/// What is given of a plan beside its cuts must be what follows from these.
+/// Rejects keys of a given plan, beside its cuts, that do not follow from these.
 void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
   const config::Json values = config::resolved(given);
   const config::Json chosen = config::resolved(Pinned{});
@@ -229,8 +229,8 @@ Prediction SpmmDynamic::choose(MachineCosts& costs) {
     whole.shape.unit = shape.unit;
     whole.region = Region::all;
     Pricer pricer(whole.shape, costs);
-    // Of the same grid another form takes less only by its products; if it takes little more
-    // another grid may suit it better.
+    // On the same grid another form saves in its products alone; if it takes little more another
+    // grid may suit it better.
     if (best) {
       const auto pool = pricer.pool(whole, plan_.pool.grid);
       if (!pool || pricer.bound(whole, *pool, packings_.front().load) > bound + bound / 4) continue;

@@ -73,7 +73,7 @@ void SpmmDynamic::add_values(plan::Description& description,
   }
 }
 
-/// What the host gave, and where gradients of values lie in W.
+/// The host's data, and the places of gradients of values in W.
 void SpmmDynamic::add_given(plan::Description& description) const {
   const Shape& shape = problem_.shape;
   for (std::uint32_t run = 0; run < runs(); ++run) {

@@ -25,7 +25,7 @@ Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs
 
 namespace {
 
-/// Whether columns are to be dealt `together`: the last three of a worker take two passes, and four
+/// True if columns are to be dealt `together`: the last three of a worker take two passes, and four
 /// take one.
 bool may_pay(std::uint32_t width, std::uint32_t workers, std::uint32_t together) {
   return together == 1 || ceil_div(width, workers) % together == together - 1;

@@ -150,7 +150,7 @@ class BandCut {
     return ends;
   }
 
-  /// Of `blocks` of a row as many as `room` allows, at least the smallest piece.
+  /// The piece of `blocks` of a row that `room` allows, at least the smallest piece.
   [[nodiscard]] std::uint64_t piece(std::uint64_t blocks, std::uint64_t room) const {
     if (rules_.dealing == Dealing::rows || rules_.row_work(blocks) <= room) return blocks;
     const std::uint64_t grain = rules_.even_rows ? 2 : 1;
@@ -168,7 +168,7 @@ class BandCut {
   const DealingRules& rules_;
   std::uint64_t begin_;
   std::uint64_t end_;
-  std::vector<std::uint64_t> row_begin_;  ///< of the rows of the band that have blocks
+  std::vector<std::uint64_t> row_begin_;  ///< beginnings of the band's rows that have blocks
 };
 
 }  // namespace

@@ -68,7 +68,7 @@ std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uin
   return std::max(share - 1, ceil_div(pairs, parts));
 }
 
-/// What a row of so many blocks takes of the tile code, in columns of one pass.
+/// The tile code's work for a row of so many blocks, in columns of one pass.
 std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
   if (!partition.work) return blocks;
   return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks].full;

@@ -17,12 +17,12 @@ namespace {
 constexpr std::uint64_t kBlocksEstimated = 6'000'000;
 constexpr std::uint64_t kLeastEstimates = 6;
 constexpr std::uint64_t kMostEstimates = 120;
-/// Of cuts in the order of what they are expected to take: neighbours are alike.
+/// Distance between tried cuts, in the order of their expected time: neighbours are alike.
 constexpr std::size_t kApart = 3;
 /// Bytes of plans that are none.
 constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 
-/// What a product takes, beside so many cycles of its tile.
+/// Cycles of a tile's product, which come on top of `beside` other cycles.
 using ProductCycles = std::function<std::uint64_t(const TileWork& work, std::uint64_t beside)>;
 
 /// Each tile takes its own rows of X.
@@ -174,7 +174,8 @@ class Search {
   std::uint64_t product(const TileWork& work) {
     return cost_.product(work.rows, std::max(work.blocks, work.rows), work.width);
   }
-  /// Of a tile of the cuts in hand: less where those are none of the best however long it takes.
+  /// Cycles of a tile of the cuts in hand: less where those are none of the best however long it
+  /// takes.
   std::uint64_t product(const TileWork& work, std::uint64_t beside) {
     const std::uint64_t least =
         cost_.product_at_least(work.rows, std::max(work.blocks, work.rows), work.width);
@@ -232,7 +233,8 @@ class Search {
     return found;
   }
 
-  /// Of an option, one for each part of the rows of W; those of the last one asked for are kept.
+  /// The partitions of an option, one for each part of the rows of W; those of the last one asked
+  /// for are kept.
   std::vector<Partition>& candidate(std::size_t option) {
     if (candidate_ && candidate_->first == option) return candidate_->second;
     const Cuts& cuts = options_[option];
@@ -348,11 +350,11 @@ class Search {
   RoundChoices rounds_;
   const Problem& problem_ = rounds_.problem();
   Planner planner_;
-  const Cuts* asked_ = nullptr;       ///< of which planner_ prices the work
+  const Cuts* asked_ = nullptr;       ///< cuts whose work planner_ prices
   std::uint64_t limit_ = UINT64_MAX;  ///< cycles of cuts that come into question
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
-  std::vector<std::uint64_t> bounds_;  ///< of the first options
+  std::vector<std::uint64_t> bounds_;  ///< bounds of the first options
   bool allowed_ = true;                ///< by the published planner
   std::unique_ptr<std::pair<std::size_t, std::vector<Partition>>> candidate_;
   std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists

@@ -36,7 +36,7 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
   return w;
 }
 
-/// What types with vectors have, and lack.
+/// Keys of types with vectors, and keys that these lack.
 void describe_vectors(config::Fields& fields, Options& options, const gemm::VectorType* type) {
   gemm::describe_shift(fields, options.shift, type);
   constexpr config::Field kPlan{

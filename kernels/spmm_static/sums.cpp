@@ -2,7 +2,7 @@
 
 #include "kernels/spmm_static/product.h"
 
-// What becomes of a product's partial rows.
+// The additions of a product's partial rows.
 namespace tessera::spmm_static {
 
 using plan::Calls;

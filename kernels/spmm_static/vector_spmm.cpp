@@ -52,7 +52,7 @@ sparse::BlockMatrix weights_of(const Options& options) {
   return w;
 }
 
-/// What the unit multiplies at a time of W^T: all that touches a block of W.
+/// The parts of W^T that the unit multiplies at a time: all that touch a block of W.
 gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& type) {
   constexpr std::uint32_t kRows = gemm::kKeptColumns;
   std::vector<std::vector<std::uint32_t>> steps(ceil_div(w.rows, kRows));

@@ -147,7 +147,7 @@ std::vector<Tile> Work::representatives(std::uint32_t workers) const {
   std::set<const Part*> first;                              // of those that are alike
   for (const Part& part : partition.parts)
     if (alike.insert({part.layer, part.width()}).second) first.insert(&part);
-  // What grows with blocks and width is no time: narrow parts take longer a column.
+  // Measures that grow with blocks and width are no times: narrow parts take longer a column.
   std::set<std::uint32_t> widths;
   for (const Part& part : partition.parts)
     if (widths.insert(part.width()).second)

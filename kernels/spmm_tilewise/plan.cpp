@@ -34,7 +34,7 @@ std::vector<std::uint32_t> whole_blocks(const ColumnTile& tile, std::uint32_t ro
   return rows;
 }
 
-/// What a machine tile does and receives, as if there were one superstep.
+/// A machine tile's work and traffic, as if there were one superstep.
 struct Load {
   std::uint64_t cycles = 0;
   std::uint64_t alone = 0, shared = 0;  ///< received bytes
@@ -227,7 +227,7 @@ class Plans {
     return last_ = std::make_shared<const Plan>(std::move(plan));
   }
 
-  /// Of a group's product with some panels, in one superstep.
+  /// Cycles of a group's product with some panels, in one superstep.
   std::uint64_t cycles(const Group& group, std::uint64_t panels) {
     std::uint64_t sum = 0;
     if (!group.rows.empty())
@@ -301,16 +301,16 @@ class Plans {
   plan::Pricing& pricing_;
   Pinned pinned_;
   TileCode code_;
-  plan::Description shell_;  ///< of no steps: it keeps functions that bounds are found by
+  plan::Description shell_;  ///< without steps: it keeps functions that find bounds
   gemm::Functions dense_;
   const TilePattern& pattern_;
   std::uint32_t widest_ = 1, deepest_ = 1;
   std::size_t out_of_reach_ = 0;  ///< rows that an overlay names, if places do not reach them
   std::vector<std::unique_ptr<Form>> forms_;
-  std::vector<const Problem*> slower_;            ///< of forms without options
-  const plan::Function* product_ = nullptr;       ///< of `form_`
-  const Form* form_ = nullptr;                    ///< of `rows_`
-  std::uint32_t row_singles_ = 0;                 ///< of `rows_`
+  std::vector<const Problem*> slower_;            ///< problems of forms without options
+  const plan::Function* product_ = nullptr;       ///< the product's code for `form_`
+  const Form* form_ = nullptr;                    ///< the form that `rows_` are for
+  std::uint32_t row_singles_ = 0;                 ///< the option that `rows_` are for
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
   std::vector<Option> options_;
   std::shared_ptr<const Plan> last_;

@@ -24,7 +24,7 @@ struct Slot {
   BufferId weights{}, a{}, y{}, result{}, overlay_a{}, list{}, values{};
 };
 
-/// What the functions of steps keep.
+/// State that the functions of steps keep.
 struct Product {
   Product(const Problem& of, std::shared_ptr<const Plan> by, const MachineConfig& machine,
           const TileCode& code, Description& description)
@@ -39,7 +39,7 @@ struct Product {
 
   [[nodiscard]] bool is_last(std::uint32_t cut) const { return cut + 1 == plan->cuts; }
   [[nodiscard]] const Group& group(const Job& job) const { return plan->groups[job.group]; }
-  /// Of a group's rows those that a superstep loads, whole blocks of depth.
+  /// The rows of a group that a superstep loads, whole blocks of depth.
   [[nodiscard]] Interval loaded(const Group& group, std::uint32_t cut) const {
     const std::uint32_t depth = problem.block.depth;
     const Interval blocks = kernels::EvenSplit{group.rows.size() / depth, plan->cuts}.part(cut);
@@ -171,7 +171,7 @@ std::vector<ColumnRun> column_runs(const Product& p) {
   return runs;
 }
 
-/// What a tile stores of C, from the jobs that made it.
+/// Pulls a tile's stored part of C from the jobs that made it.
 void pull_results(const Product& p, const std::vector<ColumnRun>& runs, Tile tile, Pulls& pulls) {
   const std::uint64_t vector = p.problem.vector_bytes();
   const std::uint64_t n = p.problem.w.columns;
@@ -313,7 +313,7 @@ class Statement {
     product_->slots.push_back(slot);
   }
 
-  /// Whether results are packed from wider partial sums.
+  /// True if results are packed from wider partial sums.
   [[nodiscard]] bool converts() const {
     return product_->problem.block.input != product_->problem.block.partial;
   }

@@ -61,8 +61,8 @@ sparse::BlockMatrix kept_transposed(const Problem& problem) {
   return sparse::to_blocks(data::from_entries(w.columns, w.rows, std::move(entries)), 1);
 }
 
-/// Of a column of W the kept rows of its group, block after block of the product's depth, then
-/// single elements.
+/// Adds for a column of W the kept rows of its group, block after block of the product's depth,
+/// then single elements.
 void add_exactly(const Problem& problem, const Group& group, std::uint64_t position,
                  std::uint32_t column, std::span<const float> a, std::span<float> sums) {
   const gemm::BlockShape& block = problem.block;

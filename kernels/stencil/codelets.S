@@ -5,7 +5,7 @@
 // A worker without lines is idle.
 #include "xtile.h"
 
-// What the column adds to the cell east of it, and the next column.
+// Sums the column's terms in the cell east of it, and loads the next column.
 .macro add_east fma, mul
   \mul    f5, f10, f0
   fld     f0, 0(t1)

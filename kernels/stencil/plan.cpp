@@ -24,9 +24,8 @@ std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   return numbers;
 }
 
-/// Whether a ring of these rounds and what is made of it may fit all tiles together; more rounds
-/// move more, so few beyond the first that do are tried. Columns are divided where rows alone are
-/// few.
+/// True if a ring of these rounds and its results may fit all tiles together; more rounds move
+/// more, so few beyond the first that do are tried. Columns are divided where rows alone are few.
 bool worth(const Problem& problem, std::uint32_t rows, std::uint32_t columns) {
   constexpr std::uint64_t kBeyond = 16;
   const std::uint64_t cells = std::uint64_t{problem.options.rows} * problem.options.columns;

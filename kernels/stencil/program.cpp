@@ -33,7 +33,7 @@ struct Shares {
   [[nodiscard]] Interval columns(std::uint64_t worker) const {
     return EvenSplit{block.columns, word(across)}.part(worker % across);
   }
-  /// Of the fullest worker.
+  /// Block of the fullest worker.
   [[nodiscard]] Block largest() const {
     return {ceil_div(block.rows, down), ceil_div(block.columns, across)};
   }
@@ -209,8 +209,8 @@ class Statement {
     stencil(from, to, to_rows);
   }
 
-  /// What the ring of tile `at` along an axis holds of the neighbour in a direction: places in both
-  /// tiles' rings.
+  /// The part of the ring of tile `at` along an axis that comes from the neighbour in a direction:
+  /// places in both tiles' rings.
   struct Side {
     Tile tile;
     std::uint64_t into, from, cells;
@@ -279,7 +279,7 @@ class Statement {
         [] {});
   }
 
-  /// What all blocks of a step need and make.
+  /// Arrays that all blocks of a step need and make.
   [[nodiscard]] plan::Rounds rounds(OuterId from, OuterId to, BufferId ring, BufferId rows) const {
     plan::Rounds rounds;
     rounds.name = "cells";

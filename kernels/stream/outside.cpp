@@ -21,8 +21,8 @@ using program::BufferId;
 /// come out.
 struct Stream::Blocks {
   std::uint32_t workers;
-  std::uint32_t bytes;  ///< of a block
-  std::uint32_t count;  ///< of a worker
+  std::uint32_t bytes;  ///< bytes of a block
+  std::uint32_t count;  ///< blocks of a worker
   std::uint32_t last;   ///< bytes of its last one
 
   [[nodiscard]] std::uint64_t worker_bytes() const {
@@ -49,7 +49,7 @@ Stream::Blocks Stream::blocks() const {
   return {machine_.tile.contexts, block, count, worker - (count - 1) * block};
 }
 
-/// What is read is checked where it lies in the end: in the first of two sets of arrays, after an
+/// Data read are checked where they lie in the end: in the first of two sets of arrays, after an
 /// odd number of rounds.
 std::uint32_t Stream::rounds() const {
   const std::uint64_t bytes = std::uint64_t{worker_bytes()} * machine_.tile.contexts;
@@ -127,7 +127,7 @@ void Stream::state_blocks(plan::Description& description, const Blocks& blocks,
   // Samples work on fewer blocks of the same arrays: rows and banks are where they are.
   const std::uint64_t bytes = this->blocks().tile_bytes();
   const Outside arrays = add_outside(description, bytes, filled);
-  // Of each worker a block of b, and one of c.
+  // Each worker has a block of b, and one of c.
   const std::uint64_t held = std::uint64_t{blocks.stride()} * std::max(1U, reads);
   plan::Array blocks_held{"blocks", [held](Tile /*tile*/) { return held; }, writes == 0};
   blocks_held.align = std::max(8U, machine_.external.worker_dma->align_bytes);
@@ -238,7 +238,7 @@ std::uint64_t Stream::source_of(std::uint64_t at) const {
     const std::uint64_t within = byte < whole ? byte % all.stride() : byte - whole;
     return (within / length * all.bytes + within % length) / size;
   }
-  // What a worker holds is its last block, and behind that the rest of the one before.
+  // A worker holds its last block, and behind that the rest of the one before.
   const auto worker = word(byte / all.bytes);
   const std::uint64_t within = byte % all.bytes;
   const std::uint32_t block = within < all.last ? all.count - 1 : all.count - 2;

@@ -32,7 +32,7 @@ constexpr config::Names<Operation, 8> kOperations{{{"copy", Operation::copy},
 constexpr config::Names<program::Type, 3> kTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}, {"i32", program::Type::i32}}};
 
-/// What blocks and parts of workers are made of: a loop body of every type, or an element.
+/// Unit of blocks and of workers' parts: a loop body of every type, or an element.
 constexpr std::uint32_t kUnitBytes = 16;
 std::uint32_t unit_bytes(const Options& options, const MachineConfig& machine) {
   if (!options.external) return body_bytes(options.dtype);

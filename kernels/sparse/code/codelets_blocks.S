@@ -65,7 +65,7 @@
     run.block \entry, a7, s1, blocks
   .endr
 .endm
-// What workers run past outputs 0, 1, ...
+// Runs of the workers past outputs 0, 1, ...
 .macro worker_runs unit, accumulate, label
   .irp group, 0, 1, 2, 3
     .if output_runs > \group

@@ -6,8 +6,8 @@ using namespace kernels;
 
 namespace {
 
-/// What follows `offset` bytes from the start of each array: runs of elements with one factor, each
-/// as 4 * count + its factor's number. A worker has its own.
+/// `runs` holds runs of elements with one factor, each as 4 * count + its factor's number; the
+/// elements begin `offset` bytes from the start of each array. A worker has its own.
 struct Part {
   const unsigned* runs;
   unsigned count;

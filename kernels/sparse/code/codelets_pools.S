@@ -137,8 +137,8 @@ pool_rows pool_rows_f32, 0
   bdnz s3, 1b
 .endm
 
-// Of a pool. Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A unit is a
-// block of values (gradient_rows). A pass is a row of the blocks.
+// Gradients of a pool. Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A
+// unit is a block of values (gradient_rows). A pass is a row of the blocks.
 .macro pool_gradient name, multiply
 codelet \name
   share_parts
@@ -202,8 +202,8 @@ codelet pool_zero
   xctl 0
 end_codelet pool_zero
 
-// Whether a pool is away from home. Arguments: its home (x, y: u16), own x, own y, two words of flags: in
-// y, in x.
+// Sets flags: non-zero if a pool is away from home. Arguments: its home (x, y: u16), own x, own y, two words of flags:
+// in y, in x.
 codelet pool_away
   lw t0, 0(a0)
   lw t1, 4(a0)

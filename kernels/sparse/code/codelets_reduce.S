@@ -60,7 +60,7 @@
   .endif
 .endm
 
-// The same for one unit: one word, or two that are packed into one.
+// As sum_chunk for one unit: one word, or two that are packed into one.
 .macro sum_unit add, pack
   bltz s5, 7f
   fld f4, 0(t3)

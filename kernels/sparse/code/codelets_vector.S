@@ -22,8 +22,8 @@
   \codelet 16, f32, axpy, axpy.2s, flw.p, 4, 4, 2
 .endm
 
-// What a worker keeps beside keep_rows: s0 its columns of X, s1 its results, a7 bytes to results of the next
-// run. a1: its arguments.
+// A worker keeps beside keep_rows: s0 its columns of X, s1 its results, a7 bytes to results of the next run. a1: its
+// arguments.
 .macro keep_columns way
   lw t1, 4(a0)
   lw s0, 0(a1)

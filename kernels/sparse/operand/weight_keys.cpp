@@ -96,7 +96,7 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
       weights.global, {0, 1u << 24});
 }
 
-/// Whether W has as many blocks as its density says.
+/// True if W has as many blocks as its density says.
 bool has_density(const WeightOptions& weights) {
   if (!weights.matrix.empty()) return weights.prune == Prune::blocks;
   return weights.pattern == Pattern::uniform || weights.pattern == Pattern::row_skewed ||

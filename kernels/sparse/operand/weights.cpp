@@ -127,7 +127,7 @@ const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
                              const MachineConfig& machine) {
   if (!weights.matrix.empty()) return weights;
   constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such a one the planner tells more
-  // Of bands and butterflies the number is not known before they are made.
+  // The number of bands' and butterflies' blocks is not known before they are made.
   const bool about = weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly;
   const std::uint64_t blocks = about ? 0 : expected_blocks(weights);
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;

@@ -9,7 +9,7 @@ using namespace spmm_dynamic;
 
 namespace {
 
-/// Whether fewer parts of `size` would have a larger one.
+/// True if the largest part of fewer parts of `size` would be larger.
 bool is_fewest(std::uint32_t parts, std::uint32_t size) {
   return parts == ceil_div(size, ceil_div(size, parts));
 }
@@ -37,14 +37,14 @@ std::uint64_t list_words(const spmm_dynamic::Problem& problem, const PoolShape& 
   return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
 }
 
-/// What it expects of the fullest partition: nonzeros lie evenly, and none spills.
+/// Its expectation of the fullest partition: nonzeros lie evenly, and none spills.
 Load even_load(const spmm_dynamic::Problem& problem, const Grid& grid) {
   const double blocks = static_cast<double>(problem.max_blocks) / grid.partitions();
   const double rows = ceil_div(problem.block_rows, grid.x);
   return {{blocks, rows * (1 - std::exp(-blocks / rows)), {}}, {}, 0, 0};
 }
 
-/// What it adds to the time of a product. It takes clearing partial results for a cycle an element
+/// Its addition to the time of a product. It takes clearing partial results for a cycle an element
 /// (its zeroPartialsCycles computes another number and drops it; papers.md 1a), and counts the part
 /// that a tile adds up itself as received.
 std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& pool,
@@ -55,7 +55,7 @@ std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& p
          (bytes.parts > 1 ? own / machine.fabric.receive_bytes_per_cycle : 0);
 }
 
-/// What the product with W^T, `other`, takes on the same tiles, and what is overrated of both.
+/// Time and memory of the product with W^T, `other`, on the same tiles, and the overrating of both.
 Plans::Beside counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
                       Pricer& pricer) {
   const auto pool = [&](const Grid& grid) { return *pricer.pool(other, grid.transposed()); };
@@ -115,7 +115,7 @@ ListRoom Policy::list_room() { return list_words; }
 std::optional<Plan> Policy::dynamic_plan(const spmm_dynamic::Problem& problem,
                                          const spmm_dynamic::Pinned& pinned, Pricer& pricer) const {
   if (const std::optional<Plan> plan = even_plan(problem, pinned, pricer)) return plan;
-  // What does not fit its share of the memory may take it all: runPlanner of
+  // A plan that does not fit its share of the memory may take it all: runPlanner of
   // popsparse/FullyConnectedPlan.cpp.
   spmm_dynamic::Problem relaxed = problem;
   relaxed.memory = 1;

@@ -27,7 +27,8 @@ std::uint64_t element_worker(const ElementTerms& terms, std::uint64_t rows, std:
   return terms.start + rows * (terms.row + width / terms.some * (terms.pass + wide) + rest);
 }
 
-/// Of a tile's workers with blocks: entering, a block row, a block times `columns` columns.
+/// Terms of the cycles of a tile's workers with blocks: entering, a block row, a block times
+/// `columns` columns.
 struct BlockTerms {
   std::uint64_t start, row, block;
 };
