@@ -100,7 +100,7 @@ class Statement {
   Statement(plan::Description& description, const Geometry& geometry, const MachineConfig& machine,
             const Codes& codes, const Operands* operands);
 
-  [[nodiscard]] const Geometry& geometry() const { return geometry_; }  ///< of the round
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }  ///< the round's
   [[nodiscard]] const Operands* operands() const { return operands_; }
   [[nodiscard]] const Codes& codes() const { return codes_; }
   [[nodiscard]] std::uint32_t contexts() const { return contexts_; }

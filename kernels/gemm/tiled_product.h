@@ -141,7 +141,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   const VectorType& type_;
   CoreTile tile_;
   std::uint32_t contexts_;
-  std::uint32_t parts_, patches_;  ///< of a tile of C
+  std::uint32_t parts_, patches_;  ///< per tile of C
   std::uint32_t worker_rows_;
   /// By column of tiles, or for all: where the patches of each worker of a row end.
   std::vector<std::vector<std::uint64_t>> worker_ends_;

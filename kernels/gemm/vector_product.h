@@ -83,7 +83,7 @@ struct VectorGrid {
   std::uint32_t parts, steps;             ///< parts of the depth, steps of a part
   std::shared_ptr<const KeptTiles> kept;  ///< kept blocks of B, if not all are
 
-  /// What the product begins with and ends with in a step of a block.
+  /// The values that the product begins with and leaves in a step of a block.
   [[nodiscard]] Begins begins(std::uint32_t step) const {
     if (step == 0) return Begins::zeros;
     return plan.whole_sums ? Begins::sums : Begins::results;

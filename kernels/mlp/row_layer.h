@@ -147,7 +147,7 @@ class RowLayer : public Layer {
   /// A call of code that takes rows, of `unit_bytes` a unit of columns, behind `operands`.
   CallsOf row_calls(const std::string& code, training::Arguments operands,
                     std::uint32_t unit_bytes) const;
-  /// The same call for rows of matrices' type.
+  /// The call for rows of matrices' type.
   CallsOf row_calls(const std::string& name, training::Arguments operands) const {
     return row_calls(statement_.halves() ? name + "_f16" : name, std::move(operands),
                      rows_.unit_bytes());

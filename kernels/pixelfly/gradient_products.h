@@ -17,7 +17,7 @@ struct GradientPlan {
   Sampled dw;
   std::optional<Sampled> dv;
   std::vector<kernels::EvenStorage> squares = {};  ///< made so: X and Z if they lie in blocks
-  Prediction prediction = {};                      ///< of all planned products
+  Prediction prediction = {};                      ///< for all planned products
 
   /// Why nothing fits; empty: the plan does.
   [[nodiscard]] std::string misfit() const;

@@ -14,7 +14,7 @@ constexpr std::uint32_t kWord = 8;   // bytes: what the list's places count
 /// Columns, and elements of a column, that are measured.
 constexpr std::uint64_t kFew = 4, kMany = 12;
 
-/// The same columns and elements for each worker, all in one row.
+/// Gives each worker as many columns and elements, all in one row.
 OverlayPart alike(std::uint64_t columns, std::uint64_t elements, std::uint32_t workers) {
   OverlayPart part{{0}, {0}, {}};
   const kernels::EvenSplit split{elements, word(columns)};
