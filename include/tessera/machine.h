@@ -102,8 +102,8 @@ class Machine : public sc_core::sc_module {
   /// a run and after a failed one. To be called after elaboration.
   bool start();
   Status status() const;
-  /// What went wrong, as `tessera run` says it: a fault of a tile, or the state of every stuck one.
-  /// Empty unless failed.
+  /// The error as `tessera run` prints it: a tile fault, or the state of every stuck tile. Empty
+  /// unless failed.
   std::string message() const;
   /// How often the workload runs in `tessera run`, each time with its own inputs; mostly once.
   std::uint32_t runs() const;
@@ -123,7 +123,7 @@ class Machine : public sc_core::sc_module {
   struct Part {
     std::uint64_t address;  ///< for the socket
     std::uint64_t bytes;
-    std::vector<Run> runs;  ///< what none names is padding
+    std::vector<Run> runs;  ///< bytes outside all runs are padding
   };
   /// A tensor that lies on tiles when a run has ended.
   struct Tensor {
