@@ -12,13 +12,13 @@ class RememberedPrograms;
 
 /// config -> plan -> program -> images. Throws UserError, or KeyError for a key of the config.
 report::Built build(const config::Config& config);
-/// The same where `programs` knows of configs before: faster, with the same result.
+/// As above, but reuses programs of earlier configs in `programs`: faster, with the same result.
 report::Built build(const config::Config& config, RememberedPrograms& programs);
 
-/// The same; its images have no bytes.
+/// As build(config), but the images have no bytes.
 report::Built outline(const config::Config& config);
 
-/// What sections run and report say of the machine.
+/// The machine's options from the sections run and report.
 RunOptions options_of(const config::Config& config);
 
 }  // namespace tessera

@@ -15,7 +15,7 @@ namespace tessera {
 /// same in more SRAM, and the config is the same but for its size.
 class RememberedProof {
  public:
-  /// What `prove` returns for this config, or has returned.
+  /// The result of `prove` for this config: runs it, or returns the remembered one.
   std::shared_ptr<const TimingProof> proof(const config::Config& config, const report::Built& built,
                                            const std::function<TimingProof()>& prove);
 

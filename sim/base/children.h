@@ -14,8 +14,8 @@ namespace tessera {
 /// item after another. They end with this process, however it ends.
 class Children {
  public:
-  /// Whether a child that has finished an item is given further ones, which `work` of its first
-  /// start does: it may remember what it has learned.
+  /// Kept: a child that has finished an item takes further ones. All are done by the `work` of its
+  /// first start, which may remember results.
   enum class Kept : std::uint8_t { no, yes };
 
   struct Finished {
@@ -34,7 +34,8 @@ class Children {
 
   /// Throws HostLimit if there is no process to be had.
   void start(std::size_t item, const Work& work);
-  /// What the child that start() would give an item has answered last; nothing: it would be new.
+  /// The item that the child that start() would use answered last; nothing: start() would make a
+  /// new child.
   [[nodiscard]] std::optional<std::size_t> last_of_next() const {
     return idle_.empty() ? std::nullopt : std::optional(idle_.back().item);
   }

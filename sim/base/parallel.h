@@ -27,7 +27,7 @@ class HostThreads {
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(helpers_.size()) + 1; }
 
   /// Runs body over [0, items) in pieces of at most `grain` items and returns when all are done.
-  /// Of several exceptions the one of the lowest piece is rethrown. Not reentrant.
+  /// If several pieces throw, rethrows the exception of the lowest one. Not reentrant.
   void for_ranges(std::size_t items, std::size_t grain, const Body& body);
 
  private:

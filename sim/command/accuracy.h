@@ -36,7 +36,7 @@ struct Total {
   const EvidenceKind* kind;
   std::size_t sets = 0;
   std::size_t judged = 0;      ///< those that its gate applies to
-  std::size_t reproduced = 0;  ///< of these
+  std::size_t reproduced = 0;  ///< judged sets that reproduce the published numbers
   std::vector<double> ratios;
 };
 /// One a kind of which there are sets.

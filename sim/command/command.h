@@ -24,8 +24,8 @@ struct Option {
   Into into;
   const char* help;
   bool required = false;
-  int most = 0;                                           ///< of a number, from 1 on; 0: any
-  char separator = '\0';                                  ///< of a list's values
+  int most = 0;                                           ///< largest number, from 1 on; 0: any
+  char separator = '\0';                                  ///< separates values of a list
   std::function<std::vector<std::string>()> values = {};  ///< to choose from; null: not listed
 
   [[nodiscard]] bool named() const { return name[0] == '-'; }

@@ -16,7 +16,7 @@ constexpr double kNear = 1.25;
 
 /// Limits for each set of a kind; 0: no limit.
 struct AccuracyGate {
-  double median_low = 0;  ///< of simulated / published
+  double median_low = 0;  ///< lower limit of the median ratio simulated / published
   double median_high = 0;
   double share_near = 0;  ///< least part of the points, and of slopes every one
   double each_low = 0;
@@ -32,7 +32,7 @@ struct EvidenceKind {
   std::string_view name;
   std::string_view meaning;
   AccuracyGate gate;
-  std::string_view reason;  ///< of the gate
+  std::string_view reason;  ///< why the gate has these limits
 };
 
 constexpr std::size_t kEvidences = 6;

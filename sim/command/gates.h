@@ -29,7 +29,7 @@ struct Row {
   std::string error;          ///< why there is no number
   config::Json at = nullptr;  ///< the value that was best, where the point is the best of several
   config::Json columns = config::Json::object();           ///< key of the report to value
-  config::Json baseline_columns = config::Json::object();  ///< of the baseline, likewise
+  config::Json baseline_columns = config::Json::object();  ///< as `columns`, for the baseline
 
   [[nodiscard]] double ratio() const { return simulated / point->published; }
   [[nodiscard]] double ratio_with_unexplained() const {

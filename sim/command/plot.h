@@ -10,14 +10,14 @@ namespace tessera::command {
 
 /// The arguments of `tessera plot`.
 struct PlotRequest {
-  std::vector<std::string> folders;  ///< of sweeps and runs
+  std::vector<std::string> folders;  ///< folders of sweeps and runs
   std::string kind;                  ///< empty: timeline of a run, comparison of runs,
                                      ///< scatter of a random sweep, lines of all else
   plot::Request figure;
-  std::string width, height, size;   ///< of the sheet and its letters, as written
+  std::string width, height, size;   ///< sizes of sheet and letters, as written
   std::vector<std::string> where;    ///< path=value
   std::string out;                   ///< folder of the figure; empty: `plots` in the last folder
-  std::string name;                  ///< of its files; empty: the kind and what is asked of it
+  std::string name;                  ///< name of its files; empty: the kind and the request
   std::vector<std::string> formats;  ///< empty: svg, pdf and png
 };
 

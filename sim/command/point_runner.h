@@ -19,7 +19,7 @@ namespace tessera::command {
 /// Runs a config. Whatever goes wrong is in the result; never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
-/// The same, but builds the config in this process and runs it in a child, which may die.
+/// As above, but builds the config in this process and runs it in a child, which may die.
 sweep::Result run_point_in_child(const config::Config& config, const Simulator& simulator);
 
 /// The result of a point whose process has died.

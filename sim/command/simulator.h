@@ -36,7 +36,7 @@ struct Observers {
 struct Simulator {
   Catalogue catalogue;
   std::vector<config::Preset> machines;
-  std::vector<config::Preset> validation;  ///< what `tessera validate` judges
+  std::vector<config::Preset> validation;  ///< sets that `tessera validate` judges
   std::vector<config::Preset> papers;      ///< figures of papers, of the same form
   /// Remembers what plans have asked: the next config of a process may be built faster.
   std::function<report::Built(const config::Config&)> build;

@@ -52,8 +52,8 @@ class SweepSummary {
   std::map<std::string, UnusedAxis> unused_;  ///< by axis
   std::size_t reports_ = 0;                   ///< points that say what they did not use
   std::map<std::string, Group> groups_;       ///< by status; "": to do
-  /// Of runs that were to compute no values: those that computed none, that were computed as well,
-  /// and that had to.
+  /// Runs with values turned off: those that computed no values, those of them that were also
+  /// computed in full, and those that had to compute values.
   std::size_t timed_ = 0, computed_too_ = 0, in_full_ = 0;
 };
 

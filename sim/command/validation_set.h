@@ -43,7 +43,7 @@ struct ValidationPoint {
   double published_speedup = 0;  ///< over the set's baseline; 0: none
   PointRegression regression;
   bool recorded = true;  ///< false: run on another machine than it was recorded on
-  std::string why;       ///< what makes ours faster or slower; empty: nothing to say
+  std::string why;       ///< why our number is higher or lower; empty: no remark
   Metric metric;
   config::Json set = config::Json::object();  ///< key path to value, on top of the set's base
   config::Json baseline =
@@ -76,7 +76,7 @@ struct PowerLaw {
     std::string key;  ///< path of a number in the configs
     double published = 0;
   };
-  std::string best_over;  ///< of points that differ only in this key the largest counts
+  std::string best_over;  ///< key: among points that differ only in it, the largest result counts
   std::vector<Exponent> exponents;
   /// Further values of that key at which the baseline is tried; those it refuses do not count.
   config::Json baseline_values = config::Json::array();
@@ -88,8 +88,8 @@ struct Line {
   std::string name;
   std::vector<std::string> points;
   std::vector<double> at;  ///< the number, by point
-  double scale = 1;        ///< of values, for the slope's unit
-  std::string unit;        ///< of the slope
+  double scale = 1;        ///< factor on values, for the slope's unit
+  std::string unit;        ///< unit of the slope
   double published = 0;    ///< the slope
 };
 
@@ -141,7 +141,7 @@ struct ValidationSet {
   Evidence evidence = Evidence::silicon;
   std::string citation;
   std::string shortfall;  ///< why it does not reproduce what is published; empty: it should
-  std::string why;        ///< what makes ours faster or slower; empty: nothing to say
+  std::string why;        ///< why our numbers are higher or lower; empty: no remark
   Metric metric;
   Unexplained unexplained;
   Regression regression;

@@ -15,14 +15,14 @@
 namespace tessera::config {
 
 struct Config {
-  std::string name;  ///< of the file, without folder and ending; of the kernel for standard input
+  std::string name;  ///< file name without folder and ending; the kernel's name for standard input
   MachineConfig machine;
   std::string kernel;
   std::unique_ptr<KernelOptions> workload;
   RunConfig run;
   ReportConfig report;
   Json resolved;  ///< every key with its value, defaults included
-  Layers layers;  ///< what was given, with where each value came from
+  Layers layers;  ///< the given values, each with its origin
 
   /// Adds to the mistake the file or option to blame, and the preset that the value came from.
   [[nodiscard]] ConfigError located(const KeyError& error) const {
@@ -46,10 +46,10 @@ struct OptionValue {
   std::string value;  ///< JSON if it parses, else a string
 };
 
-/// What options other than `--set` give.
+/// Values from options other than `--set`.
 struct GivenOptions {
   std::vector<OptionValue> values;
-  std::string seed;  ///< of run.seed, and of a workload that has seeded data; empty: not given
+  std::string seed;  ///< for run.seed and a workload's seeded data; empty: not given
 };
 
 /// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order and
@@ -69,7 +69,7 @@ MachineConfig load_machine(const std::string& name, Presets machines);
 
 struct MachineFile {
   MachineConfig machine;
-  Layers layers;  ///< of its keys
+  Layers layers;  ///< origins of its keys
 };
 /// The machine of a file as is_machine_file() means it. Throws ConfigError with the file and the
 /// key as they stand there.

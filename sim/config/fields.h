@@ -30,7 +30,7 @@ struct Field {
   /// The key beside it because of which nothing reads this one, as things stand: it is refused
   /// where it is set with or after that key, and left out of the resolved config.
   std::string_view unused_with = {};
-  std::string_view zero = {};  ///< of a number: a word that stands for 0, which is no value else
+  std::string_view zero = {};  ///< word for 0 in a number field; 0 itself is then no value
 };
 
 /// The allowed values of a number, both ends included.
@@ -38,7 +38,7 @@ template <class Number>
 struct Range {
   Number low = std::numeric_limits<Number>::lowest();
   Number high = std::numeric_limits<Number>::max();
-  std::span<const std::uint64_t> among = {};  ///< of an integer: only these; empty: all between
+  std::span<const std::uint64_t> among = {};  ///< allowed integers; empty: all between
 };
 /// Only these integers, in rising order; the list outlives the range.
 constexpr Range<std::uint32_t> one_of(std::span<const std::uint64_t> values) {
@@ -61,7 +61,7 @@ std::string_view name_of(const Names<Enum, kCount>& names, Enum value) {
 
 class Fields;
 
-/// What a field holds: the place of its value, and what that may be.
+/// A field's target variable and its allowed values.
 template <class Value, class Kind = void>
 struct Place {
   Value& value;

@@ -29,8 +29,7 @@ class Layers {
   [[nodiscard]] ConfigError mistake(const std::string& path, const std::string& problem) const;
   /// True if the value at `path` was laid here with or after that at `other`, both of them given.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
-  /// Of the value at `path` and what is in it, the path of what was laid last; `path` if all was
-  /// laid with it.
+  /// The path, at `path` or below it, whose value was laid last; `path` if all was laid together.
   [[nodiscard]] std::string latest(const std::string& path) const;
   /// The part at top-level key `key`, with its origins, as layers of its own.
   [[nodiscard]] Layers section(const std::string& key) const;
@@ -69,7 +68,7 @@ class Layers {
   std::vector<std::string> order_;  ///< origins, the lowest first; options apart, which are above
   std::map<std::string, std::string> origins_;  ///< by key path; a path's own or nearest parent's
   std::vector<Set> waiting_;                    ///< in the order given
-  std::vector<Set> laid_;                       ///< what was set and holds
+  std::vector<Set> laid_;                       ///< assignments in force
 };
 
 /// Reads `file` ("-": standard input) and the files that its top-level `extends` names, relative to

@@ -19,7 +19,7 @@ enum class Measure { device, host };
 enum class TraceDetail { none, phases, tiles };
 
 struct RunConfig {
-  std::uint32_t threads = 0;  ///< of the host; 0: one a core
+  std::uint32_t threads = 0;  ///< host threads; 0: one a core
   engine::Engine engine = engine::Engine::native;
   CheckMode check = CheckMode::automatic;
   bool values = true;  ///< false: a timing run, of cycles, traffic and energy alone
@@ -36,7 +36,7 @@ struct ReportConfig {
   std::string trace_tiles = "0-63";
   bool trace_workers = true;
   std::string tensors;                  ///< names, or all; empty: none
-  std::uint64_t trace_limit_mib = 256;  ///< of each trace file
+  std::uint64_t trace_limit_mib = 256;  ///< limit of each trace file
 };
 
 void describe(config::Fields& fields, RunConfig& run);

@@ -9,7 +9,7 @@ namespace tessera::data {
 /// Limits for reading a file, beside copies of the file that its library makes.
 struct ReadLimits {
   std::uint64_t memory;  ///< bytes
-  unsigned seconds;      ///< of a processor
+  unsigned seconds;      ///< processor time
 };
 
 /// Calls `read` with the bytes of file `name` in a process of its own, for libraries that do not

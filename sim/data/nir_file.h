@@ -9,7 +9,7 @@
 
 namespace tessera::data {
 
-constexpr std::uint64_t kMostNirValues = std::uint64_t{1} << 26;  ///< of a file
+constexpr std::uint64_t kMostNirValues = std::uint64_t{1} << 26;  ///< limit of values in a file
 
 /// One parameter of a node: numbers in C order (f32, f64 and integers below 2^53 are exact) or a
 /// text such as the padding `same`. A single number has no dimensions.

@@ -14,7 +14,7 @@ namespace tessera::data {
 using Shape = std::vector<std::uint64_t>;
 /// 2^64 - 1 where there are more.
 std::uint64_t elements(const Shape& shape);
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 22;  ///< of a tensor in a network
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 22;  ///< limit of a network's tensor
 
 /// An input's index and how much it counts.
 struct Term {

@@ -28,7 +28,7 @@ using TakeRecording = std::function<void(const Recording&)>;
 // how many there are. Files that do not keep to the format are UserErrors that name file and place.
 
 constexpr std::uint32_t kNmnistSide = 34;       ///< pixels each way
-constexpr std::uint32_t kShdChannels = 700;     ///< of the cochlea
+constexpr std::uint32_t kShdChannels = 700;     ///< channels of the cochlea model
 constexpr std::uint32_t kDvsGestureSide = 128;  ///< pixels each way
 
 /// N-MNIST (Orchard, Jayawant, Cohen, Thakor 2015): `folder` is Train or Test, in which the folders

@@ -12,8 +12,8 @@ struct SparseMatrix {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
   std::vector<std::uint64_t> row_begin;  ///< rows + 1 offsets
-  std::vector<std::uint32_t> column;     ///< of each entry
-  std::vector<double> value;             ///< of each entry; 1 where the file gives a pattern only
+  std::vector<std::uint32_t> column;     ///< column of each entry
+  std::vector<double> value;             ///< by entry; 1 where the file gives a pattern only
   std::uint64_t rounded = 0;             ///< values that the type they are wanted in does not have
 
   [[nodiscard]] std::uint64_t entries() const { return column.size(); }

@@ -38,13 +38,13 @@ struct CodeRange {
 };
 
 struct Program {
-  std::string name;  ///< what messages call it, mostly the file's path
+  std::string name;  ///< name in messages, mostly the file's path
   std::uint32_t entry;
   std::vector<Segment> segments;     ///< by address, without overlap
   std::vector<Symbol> symbols;       ///< by address, then name
   std::vector<CodeRange> code;       ///< executable sections; without sections, executable segments
   bool relocations;                  ///< some are left: the code is not finished
-  std::uint32_t global_pointer = 0;  ///< what gp must hold (`__global_pointer$`); 0: nothing
+  std::uint32_t global_pointer = 0;  ///< required value of gp (`__global_pointer$`); 0: none
 };
 
 /// Reads the bytes of an ELF file. UserError naming the file and what is wrong: not ELF, 64-bit,

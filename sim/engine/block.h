@@ -16,9 +16,9 @@ struct Site {
 /// The instructions from one entry on, across branches that are not taken, up to a jump.
 struct Block {
   std::vector<Op> ops;
-  std::vector<Site> sites;  ///< of each Op
+  std::vector<Site> sites;  ///< one for each Op
   std::deque<Edge> edges;
-  std::vector<Demand> demands;     ///< of each instruction; only of timed codes
+  std::vector<Demand> demands;     ///< one for each instruction; timed codes only
   std::vector<std::uint32_t> pcs;  ///< where each of these stands
 };
 

@@ -53,7 +53,7 @@ class BlockBuilder {
   bool streams_;
   bool timed_;
   CostCounter cost_;
-  std::size_t first_ = 0;  ///< of the block's demands, since the last restart()
+  std::size_t first_ = 0;  ///< index of the first demand since the last restart()
   std::optional<isa::Instruction> previous_;
   std::unique_ptr<Block> block_;
 };

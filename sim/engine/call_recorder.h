@@ -45,7 +45,7 @@ class CallRecorder {
   void load_known(std::uint32_t address, std::uint32_t bytes, bool extends_sign,
                   std::uint32_t value, bool decides);
   void loaded(std::uint32_t reg);
-  /// Of a known register if `reg` says which.
+  /// The call stores; `reg` names the source register if its value is known.
   void store(std::uint32_t address, std::uint32_t bytes, std::optional<std::uint32_t> reg);
 
   /// It does what no summary holds.
@@ -76,7 +76,7 @@ class CallRecorder {
   std::uint32_t written_ = 0;  ///< registers, a bit each
   std::array<std::uint16_t, kSink + 1> node_of_{};
   std::span<const std::uint8_t> bases_;
-  std::vector<std::uint32_t> begins_;  ///< what these hold, before the instruction moves them
+  std::vector<std::uint32_t> begins_;  ///< bases_' values before the instruction moves them
   std::uint16_t loaded_ = 0;
   std::vector<CallSummary::Stores> stores_;  ///< near ones joined
   std::map<std::uint32_t, Own> own_;         ///< by address of the word

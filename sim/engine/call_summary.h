@@ -14,7 +14,7 @@ namespace tessera::engine {
 
 constexpr std::uint32_t kRegisters = 32;
 
-/// What is known of a context's x registers between calls.
+/// The x registers of a context whose values are known between calls.
 struct KnownRegisters {
   std::uint32_t known = 0;  ///< a bit each
   std::array<std::uint32_t, kRegisters> x{};
@@ -48,12 +48,12 @@ class CallSummary {
     enum class Kind : std::uint8_t { zero, input, load, difference };
     Kind kind = Kind::zero;
     bool decides = false;       ///< the path is the recorded one for this value alone
-    bool extends_sign = false;  ///< of a load
-    std::uint8_t bytes = 0;     ///< of a load
-    std::uint8_t widest = 1;    ///< of its accesses, in bytes: the alignment that they need
+    bool extends_sign = false;  ///< loads: sign-extends
+    std::uint8_t bytes = 0;     ///< loads: width
+    std::uint8_t widest = 1;    ///< widest access, in bytes: the alignment that the node needs
     std::uint16_t base = 0;     ///< register; node of a load's address; minuend
     std::uint16_t other = 0;    ///< subtrahend
-    std::uint32_t offset = 0;   ///< of a load's address
+    std::uint32_t offset = 0;   ///< loads: offset of the address
     std::uint32_t value = 0;    ///< in the recorded call
     Hull accessed, stored;      ///< bytes
     Hull compared;              ///< by order, with what comes from the same node or a difference
@@ -99,7 +99,7 @@ class CallSummary {
   std::vector<std::uint16_t> storing_;  ///< nodes that it stores from
   std::vector<Stores> stores_;
   std::vector<Word> own_;          ///< read back behind its own stores
-  std::uint32_t known_after_ = 0;  ///< of those that are not kept
+  std::uint32_t known_after_ = 0;  ///< registers known after the call; excludes kept_
   std::array<Left, kRegisters> left_{};
 };
 

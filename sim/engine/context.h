@@ -12,7 +12,7 @@ namespace tessera::engine {
 struct Signature;  // passing.h
 
 /// The state of one worker or supervisor context. `run` sets pc, a0 and ra; the rest stays.
-/// What every run() touches lies in one line of the host's cache, after the integer registers.
+/// Fields that every run() touches share one host cache line, after the integer registers.
 struct alignas(64) Context {
   std::uint32_t x[34] = {};  ///< x[32] takes what is written to x0, which stays 0; x[33] pads
   std::uint32_t pc = 0;

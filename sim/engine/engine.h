@@ -45,8 +45,8 @@ enum class Fault : std::uint8_t {
 struct Exit {
   Stop stop;
   Fault fault = Fault::none;
-  std::uint32_t pc = 0;       ///< of the instruction that stopped; Context::pc is where to go on
-  std::uint32_t address = 0;  ///< of the access that faulted
+  std::uint32_t pc = 0;       ///< pc of the instruction that stopped; Context::pc is where to go on
+  std::uint32_t address = 0;  ///< address of the access that faulted
   std::uint32_t operand[4] = {};
 };
 
@@ -61,13 +61,13 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// at address 0. Thread-safe.
 class Code;
 class AccessLog;  ///< access_log.h
-/// What executes code: handlers of predecoded instructions, or also host code made of what runs
-/// often, where the host can and instructions wait for nobody else. Results are the same.
+/// Execution method: handlers of predecoded instructions, or host code as well for hot code, where
+/// the host supports it and instructions wait for no other context. Both give the same results.
 enum class Engine : std::uint8_t { interpreter, native };
 bool native_available();
 struct CodeCounts {
-  bool activity = false;  ///< what instructions do, for Session::count_activity
-  bool profile = false;   ///< where the slots of workers go, for profile() (slower)
+  bool activity = false;  ///< counts instruction activity, for Session::count_activity
+  bool profile = false;   ///< counts where worker slots go, for profile() (slower)
   Engine engine = Engine::interpreter;
 };
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,

@@ -35,7 +35,7 @@ constexpr std::uint8_t kSink = 32;
 
 struct Op {
   Handler handler = nullptr;
-  const Edge* edge = nullptr;  ///< of instructions that may leave the straight line
+  const Edge* edge = nullptr;  ///< for instructions that may leave the straight line
   std::uint8_t rd = 0;         ///< kSink where the instruction writes x0
   std::uint8_t rs1 = 0;
   std::uint8_t rs2 = 0;
@@ -102,18 +102,18 @@ struct Edge {
   Op stub;
   // For codes whose instructions may wait for results (Code::timed):
   const Block* block = nullptr;
-  std::uint32_t first = 0;  ///< what was executed: Block::demands from here
+  std::uint32_t first = 0;  ///< the executed stretch: Block::demands from here
   std::uint32_t last = 0;   ///< up to here
   bool branches = false;    ///< it is a taken branch's
   mutable std::atomic<const Passing*> passings{nullptr};
   [[nodiscard]] inline std::span<const Demand> demands() const;     ///< block.h
-  [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< of each demand
+  [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< one for each demand
   // For instructions that leave the handlers (stop, csr), which stand at pc - 4:
   Cost before;  ///< as `cost`, without the instruction itself; `done` has it
   isa::Instruction instruction{};
-  Stop stop = Stop::fault;    ///< what the instruction asks of run()'s caller
+  Stop stop = Stop::fault;    ///< the instruction's request to run()'s caller
   bool has_operands = false;  ///< in registers
-  std::uint32_t zone = 0;     ///< of sync
+  std::uint32_t zone = 0;     ///< the zone that `sync` names
 };
 
 /// The matrix unit of a machine.
@@ -142,17 +142,17 @@ struct Frame {
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};
   std::uint32_t store_base[4] = {};
-  std::uint32_t loops_left = 0;  ///< of the running rpt
+  std::uint32_t loops_left = 0;  ///< iterations of the running rpt
   bool overdrawn = false;        ///< inside of rpt, beyond the limit: return when the loop ends
-  const AmpShapes* shapes = nullptr;  ///< of the code's machine
-  packed::WeightCache weight_rows;    ///< of memory->weights, which stay while workers run
+  const AmpShapes* shapes = nullptr;  ///< those of the code's machine
+  packed::WeightCache weight_rows;    ///< rows of memory->weights, which stay while workers run
   const std::atomic<const Op*>* entries = nullptr;  ///< by pc / 4
   std::uint32_t entry_count = 0;
   const Code* code = nullptr;
   Path path = Path::fast;
   const TileMemory* memory = nullptr;
-  std::uint32_t size = 0;      ///< of the memory that the bounds were set for
-  std::uint32_t code_end = 0;  ///< of it
+  std::uint32_t size = 0;      ///< size of the memory that the bounds were set for
+  std::uint32_t code_end = 0;  ///< end of the code in that memory
   AccessLog* log = nullptr;
   bool timed = false;           ///< instructions may wait for results
   bool profiled = false;        ///< passings count how often they are met
@@ -160,7 +160,7 @@ struct Frame {
 
   Reason reason = Reason::due;
   Fault fault = Fault::none;
-  std::uint32_t address = 0;  ///< of the access that faulted
+  std::uint32_t address = 0;  ///< address of the access that faulted
   std::uint32_t pc = 0;
   const Op* op = nullptr;
   std::int64_t slots = 0;

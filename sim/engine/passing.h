@@ -33,11 +33,11 @@ struct Passing {
   const Signature* from;
   const Signature* to;
   std::int64_t slots;       ///< until the next instruction's, waits included
-  std::int64_t last_issue;  ///< of the stretch's last instruction
+  std::int64_t last_issue;  ///< slot in which the stretch's last instruction issues
   std::array<std::uint32_t, kCauses> waits;
   std::uint32_t apart;                          ///< pairs whose halves issue one after the other
-  const Passing* next;                          ///< of the same edge
-  mutable std::atomic<std::uint64_t> times{0};  ///< of profiled codes: that it was met
+  const Passing* next;                          ///< next passing of the same edge
+  mutable std::atomic<std::uint64_t> times{0};  ///< profiled codes: how often it was met
 };
 
 /// Every passing that some context has met, computed once. Thread-safe; values depend on the code

@@ -44,7 +44,7 @@ constexpr std::size_t kUnits = 7;
 /// Registers, a bit each.
 struct RegisterMask {
   std::uint64_t base = 0;  ///< x registers, then f registers
-  std::uint64_t unit = 0;  ///< of the int8 unit, as isa::RegisterSets numbers them
+  std::uint64_t unit = 0;  ///< registers of the int8 unit, as isa::RegisterSets numbers them
 
   friend constexpr RegisterMask operator|(RegisterMask a, RegisterMask b) {
     return {a.base | b.base, a.unit | b.unit};
@@ -83,7 +83,7 @@ struct Demand {
   std::uint32_t latency = 1;
   std::uint32_t interval = 1;
   Unit unit = Unit::none;
-  Cause cause = Cause::arithmetic;  ///< of waits for what it makes
+  Cause cause = Cause::arithmetic;  ///< cause of waits for its results
   bool paired = false;              ///< may issue with the instruction before it
 };
 
@@ -101,8 +101,8 @@ class Scoreboard {
 
   struct Ready {
     Time at;      ///< when slot, registers and units are there
-    Time waited;  ///< of that beyond the slot
-    Cause cause;  ///< of what came last, if it waited
+    Time waited;  ///< cycles of that spent waiting beyond the slot
+    Cause cause;  ///< the last of these to be ready, if it waited
   };
   /// For instructions that are to issue together.
   [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;

@@ -23,7 +23,7 @@ struct ResultCosts {
   isa::ResultClass result;
   isa::Activity counted;  ///< above 0 where an instruction of the class was executed
   CostKey<LatencyConfig> latency;
-  CostKey<SlotCosts> slots = {};  ///< of each turn of its lanes; none: one slot
+  CostKey<SlotCosts> slots = {};  ///< slots for each turn of its lanes; none: one slot
   Unit unit = Unit::none;         ///< that computes the result
   CostKey<IntervalConfig> interval = {};
 };

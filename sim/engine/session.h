@@ -82,7 +82,7 @@ class Session {
 
   Frame frame_;
   isa::ActivityCounts* activity_ = nullptr;
-  std::uint64_t unsettled_slots_ = 0;       ///< of what the frame holds of activities
+  std::uint64_t unsettled_slots_ = 0;       ///< slots whose activities the frame still holds
   std::uint64_t until_meeting_ = kMeeting;  ///< slots
   std::uint32_t dither_ = 1;
   fp::HostEnvironment host_;

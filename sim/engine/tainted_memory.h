@@ -7,11 +7,11 @@
 
 #include "sim/base/demand_zero.h"
 
-/// What is known of a tile's SRAM where nobody computes values.
+/// The known bytes of a tile's SRAM in a proof that computes no values.
 namespace tessera::engine {
 
-/// What a value depends on: nothing but the program (kKnown), what the run computes (kUnknown), or
-/// contents of buffers that somebody could look up (the number of their set).
+/// The source that a value depends on: nothing but the program (kKnown), results of the run
+/// (kUnknown), or contents of buffers that can be looked up (the number of their set).
 using Taint = std::uint16_t;
 constexpr Taint kKnown = 0;
 constexpr Taint kUnknown = 1;
@@ -39,7 +39,7 @@ class TaintedMemory {
 
   explicit TaintedMemory(std::uint32_t size);
 
-  /// The same for all tiles that the proof is to hold for, from the beginning on.
+  /// These bytes are the same on all tiles that the proof must hold for, from the beginning on.
   void know(std::uint32_t address, std::span<const std::byte> bytes);
   /// A transfer writes these bytes, whenever it does until land(): nothing is known of them.
   void receive(std::uint32_t address, std::uint32_t bytes);
@@ -57,7 +57,7 @@ class TaintedMemory {
   [[nodiscard]] std::byte* bytes() { return bytes_; }
   /// Writes zeros where nothing is known, but for what is kept.
   void clear_unknown();
-  /// What `count` bytes depend on for `who`, which decides by them what it does.
+  /// The taint of `count` bytes for `who`, whose actions depend on them.
   Taint read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets);
   /// False if it may not write there; bytes() are the caller's to write. `known`: what it writes;
   /// null: nobody knows.
@@ -92,7 +92,7 @@ class TaintedMemory {
   std::byte* bytes_;
   std::uint8_t* states_;
   std::vector<Offer> offers_;
-  std::size_t last_ = 0;                                       ///< of these, looked up
+  std::size_t last_ = 0;                                       ///< index of the last lookup
   std::vector<std::pair<std::uint32_t, std::uint32_t>> own_;   ///< address, bytes
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< by workers that have ended
   std::vector<std::pair<std::uint32_t, std::byte>> replaced_;  ///< address, what stood there

@@ -9,9 +9,9 @@
 
 namespace tessera::engine {
 
-/// What instructions cost on one machine in one role, in program order: slots of a worker (the pair
+/// Costs of instructions on one machine in one role, in program order: slots of a worker (the pair
 /// rule included), cycles of a supervisor that has an issue port of its own. Where pipelines are
-/// shared, and under `single`, a supervisor's instructions cost what a worker's do.
+/// shared, and under `single`, a supervisor's instructions cost the same as a worker's.
 /// Leaves out bank contention and instruction fetch.
 /// Sources: isa.md for the pair rule and memory widths, TileConfig for the rest.
 class Timing {

@@ -34,8 +34,8 @@ class WalkCode {
     Op op;
     isa::Instruction instruction;
     Kind kind = Kind::illegal;
-    bool loads_x = false;      ///< what it loads becomes an integer
-    bool loads_index = false;  ///< what it loads first becomes an address
+    bool loads_x = false;      ///< the loaded value becomes an integer
+    bool loads_index = false;  ///< the first loaded value becomes an address
     std::uint32_t reads = 0;   ///< x registers, a bit each: operands, addresses
     std::uint8_t stored = 0;   ///< x register whose value is stored, if `stores_x`
     bool stores_x = false;

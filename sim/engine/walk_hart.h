@@ -8,7 +8,7 @@
 
 namespace tessera::engine {
 
-/// What one instruction sees of a walk: semantics/ execute with it as with the engine's Hart.
+/// A walk as one instruction sees it: semantics/ execute with it as with the engine's Hart.
 class WalkHart {
  public:
   struct Mode {

@@ -33,9 +33,9 @@ enum class Activity : std::uint8_t {
   matrix_bf16,     ///< amp.bf16
   bytes_loaded,
   bytes_stored,
-  // Time that it needs at least, whatever its energy:
-  floating_slots,  ///< of `floating`: more than one each for lanes in turn, routines, divides
-  other_slots      ///< of all others, by workers: wide accesses take more than one each
+  // Minimum time, whatever the energy:
+  floating_slots,  ///< slots of `floating`: more than one each for lanes in turn, routines, divides
+  other_slots      ///< slots of the workers' others; wide accesses take more than one each
 };
 constexpr std::size_t kActivities = 22;
 constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one

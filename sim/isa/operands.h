@@ -39,7 +39,7 @@ struct Operand {
   Field field = Field::none;
   bool reads = false;
   bool writes = false;
-  std::uint8_t registers = 1;  ///< of an aligned group
+  std::uint8_t registers = 1;  ///< size of an aligned group
   Value value = Value::bits64;
 };
 

@@ -13,7 +13,7 @@ struct RegisterSets {
   std::uint32_t reads_f = 0;
   std::uint32_t writes_x = 0;
   std::uint32_t writes_f = 0;
-  // Of the int8 unit, by the bits below:
+  // Registers of the int8 unit, by the bits below:
   std::uint64_t reads_unit = 0;
   std::uint64_t writes_unit = 0;
 

@@ -11,20 +11,20 @@ class Fields;
 
 namespace tessera {
 
-/// What the parts of a machine take in area; machine.energy.area. Arithmetic is counted by what the
-/// matrix unit's shape and the instruction set have of it.
+/// Area of a machine's parts; machine.energy.area. Arithmetic units are counted from the matrix
+/// unit's shape and the instruction set.
 struct AreaConfig {
   double sram_mm2_per_mib = 0;
-  double f16_mac_um2 = 0;  ///< of the matrix unit; with f16 and with f32 partials
+  double f16_mac_um2 = 0;  ///< matrix unit; this one with f16 partials, the next with f32
   double f32_mac_um2 = 0;
   double i8_mac_um2 = 0;
   double i16_mac_um2 = 0;  ///< needed with the type
   double bf16_mac_um2 = 0;
   double vector_um2 = 0;  ///< f16x4 and f32x2
   double integer_um2 = 0;
-  double control_um2 = 0;  ///< of an issued instruction; twice with dual issue
+  double control_um2 = 0;  ///< per issued instruction; twice with dual issue
   double register_bit_um2 = 0;
-  double crosspoint_um2_per_byte = 0;  ///< of the exchange, and between memory banks and ports
+  double crosspoint_um2_per_byte = 0;  ///< exchange, and between memory banks and ports
   double rest_mm2_per_tile = 0;
 };
 
@@ -34,8 +34,8 @@ struct VoltagePoint {
   double volts = 0;
 };
 
-/// What a machine's parts cost in joules and mm2; machine.energy. Every value is to be given: one
-/// that is missing would count as nothing. Sentences and units stand in energy_config.cpp.
+/// Energy in joules and area in mm2 of a machine's parts; machine.energy. Every value must be
+/// given, as a missing one would count as nothing. Sentences and units stand in energy_config.cpp.
 struct EnergyConfig {
   std::string node;
   std::vector<VoltagePoint> voltage;  ///< by clock, rising; empty: the voltage is nominal
@@ -70,14 +70,14 @@ struct EnergyConfig {
   double clock_watts_per_ghz_mm2 = 0;
   AreaConfig area;
 
-  /// Whether a clock lies where the points of `voltage` are, if there are any.
+  /// True if `voltage` has no points or its points span this clock.
   [[nodiscard]] bool reaches(double ghz) const {
     return voltage.empty() || (ghz >= voltage.front().ghz && ghz <= voltage.back().ghz);
   }
 };
 
-/// Whether the area of a machine answers to a number of it as hardware would: false for those, such
-/// as "machine.tile.latency.load", whose area no public number gives.
+/// True if the machine's area responds to the number at `path` as hardware would; false for a
+/// number, such as "machine.tile.latency.load", whose area no public number gives.
 bool has_area_model(std::string_view path);
 
 void describe(config::Fields& fields, AreaConfig& area);

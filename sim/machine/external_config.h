@@ -14,8 +14,8 @@ namespace tessera {
 /// command and data bus, and banks that each keep one row open.
 struct DramConfig {
   double clock_ghz = 1.0;              ///< that the numbers below count in
-  std::uint32_t bytes_per_clock = 16;  ///< of the data bus
-  std::uint32_t burst_bytes = 64;      ///< what a read or write moves; a part of one takes as long
+  std::uint32_t bytes_per_clock = 16;  ///< width of the data bus
+  std::uint32_t burst_bytes = 64;      ///< moved by a read or write; a part of one takes as long
   std::uint32_t banks = 16;
   std::uint32_t row_bytes = 2048;
   std::uint32_t rcd_clocks = 0;   ///< activate to read or write
@@ -56,13 +56,13 @@ struct ExternalConfig {
   ExternalReach reach = ExternalReach::chip;
   std::uint32_t channels = 1;
   std::uint32_t mib_per_channel = 1024;
-  std::uint32_t interleave_bytes = 4096;   ///< neighbours in one channel; 0: a whole channel's
-  std::uint32_t request_bytes = 512;       ///< a transfer is cut at multiples of these
-  std::uint32_t outstanding = 8;           ///< requests of one tile under way
-  std::uint32_t dma_bytes_per_cycle = 32;  ///< between a tile and the ways to memory
-  std::uint32_t setup_cycles = 0;          ///< of each transfer of a tile, before its first request
-  std::uint32_t way_cycles = 0;            ///< from a tile's DMA to a channel, and back again
-  std::uint32_t window = 8;                ///< requests among which a channel prefers open rows
+  std::uint32_t interleave_bytes = 4096;      ///< neighbours in one channel; 0: a whole channel's
+  std::uint32_t request_bytes = 512;          ///< a transfer is cut at multiples of these
+  std::uint32_t outstanding = 8;              ///< requests of one tile under way
+  std::uint32_t dma_bytes_per_cycle = 32;     ///< between a tile and the ways to memory
+  std::uint32_t setup_cycles = 0;             ///< before the first request of each tile's transfer
+  std::uint32_t way_cycles = 0;               ///< from a tile's DMA to a channel, and back again
+  std::uint32_t window = 8;                   ///< requests among which a channel prefers open rows
   std::optional<WorkerDmaConfig> worker_dma;  ///< if given supervisors start no transfers
   DramConfig dram;
 

@@ -27,7 +27,7 @@ struct SlotCosts {
   std::uint32_t float_add = 1;  ///< this and the next two: f32 and f16, of as many lanes as below
   std::uint32_t float_multiply = 1;
   std::uint32_t float_fma = 1;
-  std::uint32_t float_lanes = 4;   ///< of packed arithmetic; with more it takes as often the slots
+  std::uint32_t float_lanes = 4;   ///< lanes of packed arithmetic; more lanes repeat the slots
   std::uint32_t float_divide = 1;  ///< f32 and f16 divide, square root
   std::uint32_t activation = 1;    ///< act.s: exp2, log2, tanh, sigmoid, rsqrt
 };
@@ -36,7 +36,7 @@ struct SlotCosts {
 /// the next cycle. Under `barrel` a context comes round every `contexts` cycles, so a latency that
 /// is no longer is hidden.
 struct LatencyConfig {
-  std::uint32_t load = 1;     ///< of local memory
+  std::uint32_t load = 1;     ///< from local memory
   std::uint32_t integer = 1;  ///< also addresses that a memory instruction advances
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
@@ -64,8 +64,8 @@ struct IntervalConfig {
   std::uint32_t activation = 1;
 };
 
-/// What the supervisor pays, in cycles. Under `barrel` it has an issue port of its own, whose costs
-/// are the first three; under the other kinds its instructions cost what a worker's do.
+/// Costs of the supervisor, in cycles. Under `barrel` it has an issue port of its own, whose costs
+/// are the first three; under the other kinds its instructions cost the same as a worker's.
 struct SupervisorCosts {
   std::uint32_t plain_cycles = 1;
   std::uint32_t branch_taken_cycles = 6;
@@ -104,7 +104,7 @@ struct TileConfig {
   SupervisorCosts supervisor;
 };
 
-/// Whether its contexts compete for issue slots, so that their times depend on each other.
+/// True if its contexts compete for issue slots, so that their times depend on each other.
 inline bool shares_pipeline(const TileConfig& tile) {
   return tile.issue == IssueKind::revolver || tile.issue == IssueKind::interleaved;
 }
@@ -118,7 +118,7 @@ inline std::uint32_t cycles_per_slot(const TileConfig& tile) {
 struct PortConfig {
   enum class Direction : std::uint8_t { send, receive };
   Direction direction = Direction::send;
-  std::uint32_t bytes_per_cycle = 4;  ///< of each: a multiple of the fabric's rate
+  std::uint32_t bytes_per_cycle = 4;  ///< rate of each port: a multiple of the fabric's rate
   std::uint32_t count = 1;
 };
 
@@ -127,7 +127,7 @@ struct PortConfig {
 struct NodeConfig {
   std::string name;
   std::uint32_t count = 1;
-  TileConfig tile;                ///< what the config leaves out is as in MachineConfig::tile
+  TileConfig tile;                ///< keys left out by the config are as in MachineConfig::tile
   std::vector<PortConfig> ports;  ///< none: one each way, as a tile has
 };
 
@@ -140,7 +140,7 @@ struct StreamConfig {
   std::string from = "tile";  ///< a class of nodes
   std::string to = "tile";
   Along along = Along::any;
-  double bytes_per_cycle = 4;       ///< of a stream, counted to nine decimals
+  double bytes_per_cycle = 4;       ///< rate of one stream, counted to nine decimals
   std::uint32_t send_ports = 1;     ///< streams that a node sends at once; 0: any number
   std::uint32_t receive_ports = 1;  ///< that it receives at once
 };
@@ -151,10 +151,10 @@ struct FabricConfig {
   std::uint32_t receive_bytes_per_cycle = 4;
   bool pair_sharing =
       true;  ///< a pair of tiles that takes identical data receives at twice the rate
-  std::uint32_t fixed_cycles = 100;   ///< of every exchange
+  std::uint32_t fixed_cycles = 100;   ///< per exchange
   std::uint32_t cycles_per_hop = 0;   ///< between neighbouring columns or rows
   std::uint32_t columns = 1;          ///< at most a pair of tiles each; of streams: a tile
-  std::vector<StreamConfig> streams;  ///< of that kind alone
+  std::vector<StreamConfig> streams;  ///< only for the kind `streams`
 };
 
 struct SyncConfig {
@@ -182,18 +182,18 @@ struct MachineConfig {
   EnergyConfig energy;  ///< if has_energy
 };
 
-/// Whether workers reach memory outside by themselves (`ldma`, `sdma`).
+/// True if workers reach memory outside by themselves (`ldma`, `sdma`).
 inline bool workers_start_transfers(const MachineConfig& machine) {
   return machine.has_external && machine.external.worker_dma.has_value();
 }
 
-/// What so many bytes take of a stream's ports: over its rate, rounded up.
+/// Cycles for which `bytes` occupy a stream's ports: over its rate, rounded up.
 std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes);
 
-/// What `transfers` of `bytes` together between the chip and its host take: the link's latency
-/// each, and the bytes at its rate, rounded up to chip clocks.
-/// Of a run: `launch_us`.
+/// `launch_us` of a run, in chip clocks.
 Cycle launch_cycles(const MachineConfig& machine);
+/// Chip clocks of `transfers` with `bytes` together between the chip and its host: the link's
+/// latency each, and the bytes at its rate, rounded up.
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);
 
 /// The declarations of the fields above: keys are nested as the structs are.

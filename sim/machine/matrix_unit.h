@@ -9,7 +9,7 @@ class Fields;
 
 namespace tessera {
 
-/// What the matrix unit does for one type: a position takes `inputs` values of x and gives
+/// The matrix unit's operation for one type: a position takes `inputs` values of x and gives
 /// `outputs` sums, in phases of one instruction each (amp.*). An operand is an f register, so that
 /// a phase takes at most 8 bytes of x and 8 of partials; types with vectors take four positions in
 /// one instruction. No outputs: the unit does not have the type.
@@ -21,7 +21,7 @@ struct MatrixShape {
   std::uint32_t inputs;
   std::uint32_t outputs;
   std::uint32_t interval;  ///< from a phase to the next, as IntervalConfig
-  // Of the type, not of the machine:
+  // Fixed for the type on every machine:
   std::uint32_t input_bytes;
   std::uint32_t partial_bytes;  ///< 0: of vectors, sums stay in the accumulators
   std::uint32_t positions;      ///< that one instruction handles
@@ -48,7 +48,7 @@ struct MatrixShape {
   [[nodiscard]] constexpr double macs_per_slot() const {
     return static_cast<double>(macs()) / interval;
   }
-  /// Whether tile code and ISA can be made for it: see kAllowedShapes in matrix_unit.cpp.
+  /// True if tile code and ISA support the shape: see kAllowedShapes in matrix_unit.cpp.
   [[nodiscard]] bool allowed() const;
   bool operator==(const MatrixShape&) const = default;
 };
@@ -58,7 +58,7 @@ struct MatrixUnitConfig {
   MatrixShape f16{16, 0, 1, 2, 2, 1};      ///< amp.h
   MatrixShape f16_f32{16, 0, 1, 2, 4, 1};  ///< amp.hs
   MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
-  // Of vectors, whose registers each worker has:
+  // Types with vectors, whose registers each worker has:
   MatrixShape i8{8, 0, 1, 1, 0, 4};    ///< amp.b
   MatrixShape i16{4, 0, 1, 2, 0, 4};   ///< amp.i16
   MatrixShape bf16{8, 0, 1, 2, 0, 4};  ///< amp.bf16

@@ -7,7 +7,7 @@
 
 #include "sim/machine/machine_config.h"
 
-/// What belongs to a node of a machine by its id: compute tiles come first, then the classes of
+/// Properties of a machine's node by its id: compute tiles come first, then the classes of
 /// `machine.nodes` in their order. All ids given must be below node_count().
 namespace tessera {
 
@@ -44,7 +44,7 @@ void require_streams(config::Fields& fields, const MachineConfig& machine);
 
 /// The index in `machine.fabric.streams` of the streams of that name; nothing: there are none.
 std::optional<std::uint32_t> stream_number(const MachineConfig& machine, std::string_view name);
-/// Whether a stream of that kind leads from the one node to the other.
+/// True if a stream of that kind leads from the first node to the second.
 bool leads(const MachineConfig& machine, const StreamConfig& stream, std::uint32_t from,
            std::uint32_t to);
 

@@ -12,7 +12,7 @@
 #include "sim/plan/fitted_cost.h"
 #include "sim/program/program.h"
 
-/// What tiles call, as kernels describe it, with what decides its time.
+/// The calls on tiles as kernels describe them, with the inputs that decide their time.
 namespace tessera::plan {
 
 using program::Place;
@@ -41,10 +41,10 @@ struct Call {
   Sizes sizes = {};
   std::optional<std::uint64_t> cycles = {};  ///< added up by the kernel
   bool by_size = false;
-  bool held = false;  ///< what its arrays hold before the run decides its time
+  bool held = false;  ///< its arrays' contents before the run decide its time
 };
 
-/// What one tile calls in a step, in order.
+/// The calls of one tile in a step, in order.
 class Calls {
  public:
   void add(program::Vertex vertex) { all_.push_back({std::move(vertex)}); }
@@ -67,9 +67,9 @@ class Calls {
   void add(program::Vertex vertex, std::uint64_t cycles) {
     all_.push_back({std::move(vertex), nullptr, {}, cycles});
   }
-  /// The same two where arrays hold that data before the run: of plans that are priced closely the
-  /// call itself is run: workers of unequal work may compete, and the one of most work need not be
-  /// the slowest.
+  /// As the two above, where arrays hold that data before the run. For plans that are priced
+  /// closely the call itself is run: workers of unequal work may compete, and the one of most work
+  /// need not be the slowest.
   void add_held(program::Vertex vertex, std::uint64_t cycles) {
     all_.push_back({std::move(vertex), nullptr, {}, cycles, false, true});
   }

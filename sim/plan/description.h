@@ -28,7 +28,7 @@ using Tile = std::uint32_t;
 /// in it is a place in that part.
 struct Array {
   std::string_view name;                     ///< for the memory table; a literal
-  std::function<std::uint64_t(Tile)> bytes;  ///< of a tile's part; 0: none
+  std::function<std::uint64_t(Tile)> bytes;  ///< size of a tile's part; 0: none
   bool keep = false;                         ///< read by the host after the run
   /// Writes a part's contents before the run; absent: undefined. Called from any host thread.
   std::function<void(Tile, std::span<std::byte>)> contents = {};
@@ -36,8 +36,8 @@ struct Array {
   program::Category category = program::Category::tensors;
   /// Instead of `contents`: before the run of that number.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t run)> inputs = {};
-  /// What a part is expected to hold at a moment of the run (Description::expect) where data decide
-  /// the time of calls: samples hold it. No other contents decide the time of a step's calls then.
+  /// A part's expected contents at a moment of the run (Description::expect), where data decide the
+  /// time of calls: samples hold it. No other contents decide the time of a step's calls then.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t moment)> expected = {};
   /// No call writes it. On a machine of one tile calls read such arrays where what they pull lies
   /// (aliases.h).
@@ -124,7 +124,7 @@ struct Repeat {
 /// As program::While; every tile branches on the word at `decision`.
 struct While {
   std::string name;
-  std::uint64_t turns;  ///< of the body, expected in all of a run: its time is predicted for these
+  std::uint64_t turns;  ///< expected iterations of the body in a whole run, for the predicted time
   Sequence test, body;
   Place decision;
 };
@@ -135,23 +135,23 @@ struct While {
 struct Rounds {
   std::string name;
   std::uint32_t passes = 1;
-  std::uint32_t rounds = 1;  ///< of a pass; with overlap and several passes 1 or an even number
+  std::uint32_t rounds = 1;  ///< per pass; with overlap and several passes 1 or an even number
   Tile tiles = 0;            ///< 0 to this - 1 take part
   bool overlap = false;
   std::vector<BufferId> loaded;
-  /// Of round r of pass p, turn p * rounds + r; its digits count to `radices`.
+  /// The loads of round r of pass p, turn p * rounds + r; its digits count to `radices`.
   std::function<void(Tile, Loads&)> loads;
   std::function<void(Tile, HostPieces&)> feeds = {};  ///< instead: what the host gives in a turn
   std::uint32_t radices[2] = {1, 1};
-  /// What is stored is worked on by all rounds of the next pass, which wait for the store then;
-  /// else only `finish` does, and waits.
+  /// All rounds of the next pass use the stored data and wait for the store; else only `finish`
+  /// uses it, and waits.
   bool in_place = false;
-  /// Of pass p, turn p; absent: nothing is stored.
+  /// The stores of pass p, turn p; absent: nothing is stored.
   std::function<void(Tile, Loads&)> stores;
   std::uint32_t pass_radices[2] = {1, 1};
 
   Sequence first, again, finish;
-  std::vector<BufferId> seconds;  ///< of the loaded arrays, with overlap
+  std::vector<BufferId> seconds;  ///< second set of the loaded arrays, with overlap
 
   [[nodiscard]] bool stores_any() const { return bool(stores); }
   [[nodiscard]] bool fed() const { return bool(feeds); }
@@ -178,11 +178,11 @@ struct Step {
 /// The steps of `rounds`, in the order in which a tile does them (rounds.cpp); what they name lives
 /// as long as it.
 Sequence unrolled(const Rounds& rounds);
-/// Whether tiles wait for a transfer directly before they finish a pass; else there is a barrier.
+/// True if tiles wait for a transfer directly before they finish a pass; else there is a barrier.
 bool finishes_behind_wait(const Rounds& rounds);
-/// Whether the first of these steps lies in a loop.
+/// True if the first of these steps lies in a loop.
 bool begin_in_loop(const Rounds& rounds);
-/// What each start of a transfer of that kind moves; rounds in a loop begin anew each time.
+/// The turn that each start of such a transfer moves; rounds in a loop begin anew each time.
 program::Turns turns_of(const Rounds& rounds, Transfer::What what);
 
 /// A tensor that lies in an array, on tiles or in parts outside: which numbers a tile's part holds.
@@ -190,7 +190,7 @@ struct TensorOver {
   program::Tensor tensor;  ///< without parts and runs
   std::variant<BufferId, OuterId> array;
   std::function<void(Tile, program::Runs&)> runs;
-  std::function<std::uint64_t(Tile)> bytes = {};  ///< of the part; absent: the array's
+  std::function<std::uint64_t(Tile)> bytes = {};  ///< size of the part; absent: the array's
 };
 
 /// So many groups of `tiles` tiles one behind the other, which all do the same.
@@ -198,7 +198,7 @@ struct Copies {
   Tile tiles;
   std::uint32_t count = 1;
 
-  /// Of all groups what is stated of one (copies.cpp).
+  /// Extends a statement about one group to all groups (copies.cpp).
   [[nodiscard]] Array spread(Array array) const;
   [[nodiscard]] Compute spread(Compute compute) const;
   [[nodiscard]] Exchange spread(Exchange exchange) const;
@@ -298,9 +298,9 @@ class Description {
   }
   /// Times are means over so many moments that arrays have expectations of.
   void expect(std::uint32_t moments) { moments_ = moments; }
-  /// What reports count supersteps from here on to, such as a layer; empty: nothing.
+  /// The stage, such as a layer, to which reports count supersteps from here on; empty: none.
   void stage(std::string name) { stage_ = std::move(name); }
-  /// Whether steps from here on are in the measured region.
+  /// True: steps from here on are in the measured region.
   void measure(bool measured) { measured_ = measured; }
 
   void tensor(TensorOver tensor) { laid_.push_back(std::move(tensor)); }

@@ -22,15 +22,15 @@ class FittedCost {
   struct Axis {
     std::uint64_t period = 1;  ///< sizes of one class are so far apart (contexts, an unrolled loop)
     std::uint64_t first = 1;   ///< smaller ones belong to no box
-    std::uint64_t edge = 2;    ///< of a box, in periods; even: its centre lies on a size too
+    std::uint64_t edge = 2;    ///< side of a box, in periods; even: its centre lies on a size too
 
-    /// Of what all workers share, so much in a round: from some rounds on their loops run as they
-    /// do for long, and wait for each other as they do then.
+    /// A size that all workers share, `round` at a time: after some rounds their loops, and their
+    /// waits for each other, are steady.
     static constexpr Axis shared(std::uint64_t round) { return {round, 4 * round}; }
-    /// Of turns of a loop of one worker: where contexts compete for issue slots their order settles
-    /// after some turns, and repeats after many only.
+    /// Iterations of one worker's loop: where contexts compete for issue slots their order settles
+    /// after some iterations, and repeats only after many.
     static constexpr Axis turns() { return {1, 8, 32}; }
-    /// Of a size that no cost is affine in: each is measured.
+    /// A size in which no cost is affine: each value is measured.
     static constexpr Axis measured() { return {1, std::uint64_t{1} << 32}; }
   };
 
@@ -38,7 +38,7 @@ class FittedCost {
 
   /// The cost at `sizes`, one an axis. Every `measure` gives the same cost at the same sizes.
   std::uint64_t operator()(const Sizes& sizes, const Measure& measure);
-  /// The same, measured at `sizes` themselves.
+  /// As above, but measured at `sizes` themselves.
   std::uint64_t exactly(const Sizes& sizes, const Measure& measure) {
     return measured_at(sizes, measure);
   }
@@ -60,7 +60,7 @@ class FittedCost {
   std::uint64_t measured_at(const Sizes& sizes, const Measure& measure);
 
   std::vector<Axis> axes_;
-  std::vector<std::uint32_t> sets_;  ///< of axes, as bits: larger ones first
+  std::vector<std::uint32_t> sets_;  ///< sets of axes, as bits: larger ones first
   std::map<Sizes, std::uint64_t> known_;
   std::map<Sizes, std::uint64_t> measured_;
 };

@@ -11,14 +11,14 @@
 #include "sim/plan/step_costs.h"
 #include "sim/program/exchange_compiler.h"
 
-/// What a described program takes on a machine, found from a few of its tiles: `tiles` stand for
-/// all others, so that no tile computes, receives or holds more than one of them. Remembers what
-/// calls take; one for all plans of a workload.
+/// Time and memory of a described program on a machine, found from a few of its tiles: `tiles`
+/// stand for all others, so that no tile computes, receives or holds more than one of them.
+/// Remembers the costs of calls; one object serves all plans of a workload.
 namespace tessera::plan {
 
-constexpr std::uint64_t kNoLimit = UINT64_MAX;  ///< of cycles
+constexpr std::uint64_t kNoLimit = UINT64_MAX;  ///< in cycles
 
-/// What needs more than so many times a tile's SRAM is not placed.
+/// A program that needs more than so many times a tile's SRAM is not placed.
 constexpr std::uint64_t kFarOver = 8;
 
 /// Calls of more cycles are not run to be priced, however few plans are left: so many take some
@@ -84,8 +84,9 @@ class Pricing {
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 
-  /// Whether `tiles`, and the tile of the longest lists, hold their parts of the program of all
-  /// tiles beside `reserved` bytes if no stream is cut or sent again. False: it does not fit.
+  /// True if `tiles`, and the tile of the longest lists, hold their parts of the program of all
+  /// tiles beside `reserved` bytes, provided that no stream is cut or sent again. False: it does
+  /// not fit.
   bool has_room(const Description& description, std::span<const Tile> tiles,
                 std::uint64_t reserved);
 
@@ -93,7 +94,7 @@ class Pricing {
   class TimeWalk;
   class StepCalls;
   class Sample;
-  /// What a program of one tile is placed in: room for all.
+  /// The machine for placing a program of one tile: it has room for all.
   [[nodiscard]] MachineConfig unlimited() const;
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;

@@ -5,8 +5,8 @@
 
 namespace tessera::plan {
 
-/// What the steps of rounds take where nothing is waited for, and whether tiles wait for each other
-/// in them.
+/// Cycles of the steps of rounds without any waiting; `together`: tiles wait for each other in
+/// them.
 struct RoundWork {
   struct Part {
     std::uint64_t cycles = 0;
@@ -17,8 +17,8 @@ struct RoundWork {
   std::uint64_t start_or_wait = 0;  ///< control code of either
 };
 
-/// Whether tiles that begin these steps at different times go on together; the first step has no
-/// barrier before it where it comes behind a wait.
+/// True if tiles that begin these steps at different times go on together. `behind_wait`: no
+/// barrier is before the first step.
 bool synchronises(const Sequence& steps, bool behind_wait);
 
 /// Entries of all tiles in turn 0, with their steps. `addresses` are those of buffers outside.

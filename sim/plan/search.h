@@ -48,22 +48,21 @@ struct Found {
   std::uint32_t variant = 0;
   bool fits = false;  ///< else the plan that needs least memory
   Prediction prediction;
-  program::CategoryBytes memory{};  ///< of the fullest tile; zeros: more than 32 bits address
+  program::CategoryBytes memory{};  ///< on the fullest tile; zeros: more than 32 bits address
 };
 
 /// The plan of least predicted cycles that fits the machine's SRAM; of those that take equally long
 /// the first.
 Found search(const Space& space, Pricing& pricing);
 
-/// What one plan takes, of option and variant 0. Throws UserError if `schedules` and it does not
-/// fit.
+/// Price of one plan, of option and variant 0. Throws UserError if `schedules` and it does not fit.
 Found priced(const Described& described, bool schedules, Pricing& pricing);
 
 // search_schedules.cpp: plans as programs of all tiles.
 
 /// More pulls take seconds to schedule: such a plan is judged by estimates.
 constexpr std::uint64_t kMostPulls = 1U << 21;
-/// What all tiles pull, if each did as much as the one of `tiles` that pulls most.
+/// Sum of pulls over all tiles, if each did as much as the one of `tiles` that pulls most.
 std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles);
 
 /// With the exchanges' times as they are scheduled; nothing: it takes no less than `limit` cycles.

@@ -18,7 +18,7 @@ class SentStreams {
  public:
   explicit SentStreams(const Description& description);
 
-  /// What a tile sends of an array.
+  /// The streams of one array that a tile sends.
   struct Sent {
     Tile from;
     BufferId array;

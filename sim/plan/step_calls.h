@@ -8,16 +8,16 @@
 
 namespace tessera::plan {
 
-/// What tiles call in a description's compute steps takes of them. `closely`: of all tiles, not
-/// only of those that stand for them, and as Pricing::call has it; calls that data held by arrays
-/// decide are run.
+/// Cycles of the calls in a description's compute steps. `closely`: for all tiles, not only those
+/// that stand for them, and as Pricing::call prices them; calls whose time depends on data held by
+/// arrays are run.
 class Pricing::StepCalls {
  public:
   StepCalls(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
             bool closely)
       : pricing_(pricing), description_(description), tiles_(tiles), closely_(closely) {}
 
-  /// Of the slowest tile, on average over the moments.
+  /// Cycles of the slowest tile, on average over the moments.
   [[nodiscard]] std::uint64_t cycles(const Compute& set);
 
   /// Estimates of each tile that has a part; none where some have no estimate.
@@ -26,11 +26,11 @@ class Pricing::StepCalls {
     return its.of_all ? its.by_tile : std::vector<std::uint64_t>();
   }
 
-  /// Of each tile that has a part; none where that is too much to find.
+  /// Cycles of each tile that has a part; none where they cost too much to find.
   [[nodiscard]] std::vector<std::uint64_t> by_tile(const Compute& set);
 
  private:
-  /// Of each tile what calls that have estimates take; only of some where a tile has none.
+  /// Cycles, by tile, of the calls that have estimates; only of some tiles where one tile has none.
   struct Estimates {
     std::vector<std::uint64_t> by_tile;
     bool of_all = true;  ///< no call is without

@@ -21,7 +21,7 @@ class StepCosts {
   /// tile.
   [[nodiscard]] std::uint64_t vertex(
       const std::function<program::Vertex(program::Program&)>& make) const;
-  /// The same of several of one tile.
+  /// As above, for several vertices of one tile.
   [[nodiscard]] std::uint64_t vertices(
       const std::function<std::vector<program::Vertex>(program::Program&)>& make) const;
 
@@ -43,7 +43,7 @@ class StepCosts {
   /// The barrier that begins a measured region is not in it, that which ends it is: so one more
   /// where it begins with starts of transfers, which have none.
   void add_end(Prediction& sum) const;
-  /// The same behind a wait for a transfer: no barrier is between.
+  /// As add(), for a superstep behind a wait for a transfer, without a barrier between.
   void add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles, std::uint64_t times) const;
   /// A superstep that waits for the host.
   void add_host_wait(Prediction& sum, std::uint64_t times) const {
@@ -57,18 +57,17 @@ class StepCosts {
   }
   /// Control code that starts a transfer, or waits for it.
   [[nodiscard]] std::uint64_t transfer_cycles() const { return exchange_; }
-  /// What a loop adds to the supersteps of its test.
+  /// Adds a loop's cost beside the supersteps of its test.
   void add_branch(Prediction& sum, std::uint64_t times) const;
 
  private:
   MachineCosts& costs_;
   std::uint64_t superstep_;  ///< control code of one in which nothing is done
-  std::uint64_t branch_;     ///< of a loop that ends
-  std::uint64_t exchange_;   ///< of starting an exchange and waiting for it
-  std::uint64_t
-      ahead_;  ///< of finding its list, before the barrier: the first one's is not measured
-  std::uint64_t set_up_;       ///< before a first superstep in which nothing is done
-  std::uint64_t set_up_list_;  ///< of finding a list there
+  std::uint64_t branch_;     ///< control code of a loop that ends
+  std::uint64_t exchange_;   ///< control code that starts an exchange and waits for it
+  std::uint64_t ahead_;   ///< finds its list, before the barrier: the first one's is not measured
+  std::uint64_t set_up_;  ///< before a first superstep in which nothing is done
+  std::uint64_t set_up_list_;  ///< control code that finds a list there
 };
 
 }  // namespace tessera

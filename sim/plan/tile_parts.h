@@ -6,7 +6,7 @@
 #include "sim/plan/aliases.h"
 #include "sim/plan/description.h"
 
-/// What one tile has of a description, for programs of that tile alone.
+/// One tile's part of a description, for programs of that tile alone.
 namespace tessera::plan {
 
 constexpr TileId kSampleTile{0};
@@ -38,12 +38,12 @@ class TileParts {
   std::map<OuterId, OuterId> outers_;
 };
 
-/// What a tile pulls of one array in one exchange.
+/// A tile's pulls from one array in one exchange.
 struct Taken {
   std::uint64_t bytes = 0, pulls = 0;
 };
 
-/// What a tile pulls, without what need not move.
+/// The pulls of a tile, without those that need not move.
 Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases);
 
 /// The most that any of `tiles` takes of each array.

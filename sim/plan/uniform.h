@@ -27,7 +27,7 @@ constexpr std::uint64_t number_in_slice(Tile slice, std::uint64_t element) {
 SliceWriter slices_of(const data::Seeded& values);
 /// States what was given before the run.
 void add_given(Description& description, program::Tensor tensor, SliceWriter write);
-/// The same, and adds an array that has a slice on each tile.
+/// As above, and adds an array that has a slice on each tile.
 BufferId add_given(Description& description, Array array, program::Tensor tensor,
                    const SliceWriter& write);
 

@@ -25,14 +25,14 @@ struct Figure {
 /// Options of a figure. An empty one is chosen by the kind.
 struct Request {
   std::string x;                ///< key path (or arithmetic over some) along the horizontal axis
-  std::vector<std::string> y;   ///< of what is drawn
+  std::vector<std::string> y;   ///< quantities to draw
   std::vector<std::string> by;  ///< key paths that tell lines apart
   std::vector<std::string> baseline;
   std::vector<std::string> best;  ///< axes over which the rows are the best (`rows.h`)
   std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
   std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
-  std::string sample;                                ///< of a raster; empty: the first one
-  std::string tiles, from, to;                       ///< of a trace; empty: all of it
+  std::string sample;                                ///< raster's; empty: the first one
+  std::string tiles, from, to;                       ///< part of a trace; empty: all of it
   Sheet sheet{};                                     ///< its height is the kind's, if it has none
 };
 

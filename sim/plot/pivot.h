@@ -12,7 +12,7 @@ namespace tessera::plot {
 /// One number to draw.
 struct Sample {
   const Row* row;
-  std::string name;  ///< of its quantity, if a figure has several
+  std::string name;  ///< name of its quantity, if a figure has several
   double value;
 };
 

@@ -16,8 +16,8 @@ struct Roof {
 
 /// The roofs of a machine, all its tiles together.
 struct Roofs {
-  /// Of the matrix unit and of vector instructions in FLOP/s, or of the matrix unit in integer
-  /// operations a second; highest first.
+  /// Peaks of the matrix unit and of vector instructions in FLOP/s, or of the matrix unit in
+  /// integer operations a second; highest first.
   std::vector<Roof> flats;
   std::vector<Roof> slopes;  ///< bytes/s: of local memory (loads and stores), of the exchange
 

@@ -40,7 +40,7 @@ Sheet sheet_of(const Request& request, double tall);
 /// Texts around a figure, unless the request says otherwise.
 struct Headings {
   std::string title;
-  std::string x{}, y{};  ///< of the axes
+  std::string x{}, y{};  ///< titles of the axes
   std::string key{};     ///< above the key
 };
 /// Inches that a heading ("title", "xlabel", "ylabel") may be long before it is broken.

@@ -9,7 +9,7 @@ namespace tessera::plot {
 struct Sheet {
   double width = 7.6;         ///< inches
   double height = 0;          ///< inches; 0: what suits the kind
-  double size = 9;            ///< of letters, in points
+  double size = 9;            ///< letter size in points
   std::string font = "sans";  ///< a family's name
 
   /// Width of a letter on average, and height of a line, in inches.

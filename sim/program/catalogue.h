@@ -62,7 +62,7 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
   return {std::move(name), std::move(sentence),
           [planner] { return std::make_unique<Described>(planner); }};
 }
-/// The same of a workload that is planned as it is made of them.
+/// As above, for a workload that is planned as it is made from its options.
 template <class Options, class Planned>
 Kernel make_kernel(std::string name, std::string sentence) {
   return make_kernel<Options>(std::move(name), std::move(sentence),

@@ -17,14 +17,14 @@
 /// How a program becomes images: code, buffers, lists. Others include image.h and outline.h.
 namespace tessera::program {
 
-/// What every tile with one control signature shares.
+/// Data and code shared by all tiles of one control signature.
 struct ControlGroup {
   ControlData data;
   ControlCode code;
   std::shared_ptr<const CodeImage> image;
 };
 
-/// What a tile's image is made from.
+/// Inputs for a tile's image.
 struct TileState {
   TileWork work;
   const ControlGroup* group = nullptr;
@@ -32,7 +32,7 @@ struct TileState {
   std::uint64_t lists_begin = 0;
   std::vector<std::byte> control_data;  ///< table of lists, argument blocks
   std::vector<std::byte> lists;
-  std::uint64_t list_bytes = 0;  ///< of `lists`, where they are wanted or not
+  std::uint64_t list_bytes = 0;  ///< size of `lists`, even if they are not wanted
   std::size_t exchanges = 0;     ///< lists
 };
 

@@ -16,11 +16,11 @@ struct ControlCode {
   CodeImage image;  ///< the codelets that the tiles use, then the control program
   std::uint32_t codelet_bytes = 0;
   std::uint32_t control_bytes = 0;
-  std::uint32_t stack_bytes = 0;  ///< of all contexts, behind the code
+  std::uint32_t stack_bytes = 0;  ///< stacks of all contexts, behind the code
   std::uint32_t data_begin = 0;   ///< behind the stacks
 };
 
-/// Of tiles of `zone`.
+/// Emits the control code for tiles of `zone`.
 ControlCode emit_control(const Program& program, const Flow& flow, std::uint32_t zone,
                          const TileWork& work, const ControlData& data, const TileConfig& tile);
 

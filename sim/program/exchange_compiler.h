@@ -33,13 +33,13 @@ struct DescriptorList {
 /// Bytes that the ports of all tiles move together in one exchange, at least.
 struct PortBytes {
   Bytes sent;      ///< each once, however many receive it
-  Bytes received;  ///< what both tiles of a pair take together counts once
+  Bytes received;  ///< bytes that both tiles of a pair receive together count once
 };
 
 struct CompiledExchange {
   std::vector<DescriptorList> lists;  ///< one for each tile that sends or receives, by tile
   Cycle makespan;                     ///< achieved, without the fixed cost
-  Cycle bound;                        ///< what the busiest port needs at least
+  Cycle bound;                        ///< lower bound: the busiest port's need
   PortBytes ports = {};               ///< zero where ports limit nothing
 };
 
@@ -47,7 +47,7 @@ struct CompiledExchange {
 /// those behind the last have no part.
 using ExchangeEnds = std::vector<std::uint32_t>;
 
-/// The same without the lists' bytes.
+/// A compiled exchange without its lists' bytes.
 struct ExchangeNeeds {
   struct List {
     TileId tile;
@@ -70,11 +70,11 @@ constexpr std::uint64_t kReceiveBytes = 16;
 class ExchangeSizer {
  public:
   virtual ~ExchangeSizer() = default;
-  /// What ExchangeCompiler::compile would say, and the same errors.
+  /// The needs of the exchange that ExchangeCompiler::compile would make, with the same errors.
   [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
                                             std::span<const PlacedCopy> copies) const = 0;
-  /// The same, an ExchangeCompiler if this is one, with the shortest lists that there are, however
-  /// long exchanges take; null: these are as short.
+  /// A sizer (an ExchangeCompiler if this is one) that uses the shortest possible lists, however
+  /// long exchanges take; null: this one's are as short.
   [[nodiscard]] virtual std::unique_ptr<ExchangeSizer> shortest() const { return nullptr; }
 };
 
@@ -86,7 +86,7 @@ class ExchangeCompiler : public ExchangeSizer {
                                                  std::span<const PlacedCopy> copies) const = 0;
   [[nodiscard]] ExchangeNeeds needs(std::uint32_t exchange,
                                     std::span<const PlacedCopy> copies) const override;
-  /// What the exchange of these copies takes from its last start on, fixed cost included.
+  /// Cycles of the exchange of these copies from its last start on, fixed cost included.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
 };
 

@@ -20,11 +20,11 @@ struct Fingerprint {
 
 Fingerprint fingerprint(const Program& program);
 
-/// Of an exchange as fabrics tell them apart: where a tile's addresses are all moved by as much it
-/// is the same.
+/// Fingerprint of an exchange as fabrics tell them apart: the same if all addresses of a tile move
+/// by the same distance.
 Fingerprint fingerprint(std::span<const PlacedCopy> copies);
 
-/// Of contents.
+/// Fingerprint of contents.
 Fingerprint fingerprint(std::span<const std::byte> bytes);
 
 }  // namespace tessera::program

@@ -12,8 +12,8 @@ namespace tessera::program {
 struct FlatStep {
   const ComputeSet* compute = nullptr;  ///< one of these two is set
   const Exchange* exchange = nullptr;
-  std::uint32_t number = 0;  ///< of the exchange: its index in Flow::exchanges
-  bool starts = true;        ///< what is done with it here
+  std::uint32_t number = 0;  ///< index of the exchange in Flow::exchanges
+  bool starts = true;        ///< this step starts the exchange, waits for it, or both
   bool waits = true;
   bool measured = true;
   /// Begins with a barrier. A superstep is sync, exchange, compute: a compute set that follows an
@@ -33,7 +33,7 @@ struct FlatLoop {
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t count;
-  std::uint32_t depth;  ///< of the counters: repeats around it
+  std::uint32_t depth;  ///< index of its counter: the number of repeats around it
   const While* condition = nullptr;
   std::uint32_t body = 0;  ///< the step behind the test
 };

@@ -20,7 +20,7 @@ class HeldLists {
 
   struct Load {
     Reg to;
-    std::uint32_t offset;  ///< of the address in the control data
+    std::uint32_t offset;  ///< where the control data holds the address
   };
 
   /// Loads that make registers hold the first kMost different lists of `wanted`; others may go.

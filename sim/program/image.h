@@ -31,7 +31,7 @@ struct CodeImage {
   /// none. The machine finds by it what a tile is doing, which supersteps are measured, and tiles
   /// that branched apart. The supervisor ends its tile by `xctl 0`.
   std::vector<std::pair<Address, std::uint32_t>> steps;
-  bool idle = false;      ///< of nodes that the program does not name: it ends at once
+  bool idle = false;      ///< true of nodes that the program does not name: they end at once
   Address arguments;      ///< where argument blocks begin, behind the table of descriptor lists
   Address worker_stacks;  ///< worker w starts with sp = this + (w + 1) * worker_stack_bytes
 
@@ -85,7 +85,7 @@ struct HostStream {
 };
 
 struct Images {
-  std::vector<TileImage> tiles;                   ///< of every node of the machine
+  std::vector<TileImage> tiles;                   ///< one for every node of the machine
   std::vector<Address> buffer_address;            ///< by BufferId
   std::vector<std::uint64_t> outer_address = {};  ///< by OuterId, in memory outside
   std::uint64_t outer_bytes = 0;  ///< that the buffers outside take: of the chip, or of a tile
@@ -93,7 +93,7 @@ struct Images {
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
   std::vector<HostStream> host_streams = {};
-  bool shortest_lists = false;  ///< of exchanges, since it does not fit with those that take least
+  bool shortest_lists = false;  ///< in exchanges, as it does not fit with those that take least
 };
 
 /// `machine` with the worker contexts that `program` starts on its compute tiles, for all that
@@ -107,7 +107,7 @@ MachineConfig started_by(const Program& program, MachineConfig machine);
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges);
 
-/// What a report says about memory.
+/// The memory section of a report.
 struct MemorySummary {
   TileId max_tile{};       ///< the first tile of those that need most
   CategoryBytes on_max{};  ///< its need by category
@@ -115,12 +115,12 @@ struct MemorySummary {
   std::uint64_t total_bytes = 0;
 };
 MemorySummary summarise_memory(const Images& images);
-/// What each tile or node needs.
+/// Memory use of each tile or node.
 std::vector<CategoryBytes> bytes_by_tile(const Images& images);
 /// The tile, or node, that needs most of the memory it has; the first of equal ones.
 TileId fullest_tile(const Images& images, const MachineConfig& machine);
 
-/// What planners ask of a compiled program.
+/// The results of compilation that planners use.
 struct Needs {
   std::vector<StepInfo> steps;  ///< in program order
   MemorySummary memory;
@@ -131,7 +131,7 @@ Needs needs(const Program& program, const MachineConfig& machine, const Exchange
 /// Hears what each exchange needs, in the order in which a program first comes to them, while lists
 /// take the least time. False: enough is known.
 using Watch = std::function<bool(const ExchangeNeeds& needs)>;
-/// The same; nothing if `watch` stops it.
+/// As needs() above; nothing if `watch` stops it.
 std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
                            const ExchangeSizer& exchanges, const Watch& watch);
 /// `machine` with the defaults of all that programs are compiled alike for.

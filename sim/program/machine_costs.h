@@ -14,7 +14,7 @@
 /// instructions or knowing rates. Implemented in models/costs.
 namespace tessera {
 
-/// What one tile does between barriers.
+/// A tile's work between barriers.
 struct TileCost {
   std::uint64_t compute_cycles = 0;  ///< from each release to the next arrival, exchanges left out
   std::uint64_t supersteps = 0;
@@ -22,7 +22,7 @@ struct TileCost {
   bool operator==(const TileCost&) const = default;
 };
 
-/// What an exchange asks of the tile that it asks most of, for planners that compare many plans.
+/// The load of an exchange on its busiest tile, for planners that compare many plans.
 struct ExchangeLoad {
   std::uint64_t sent = 0;      ///< bytes that it sends, each once whatever the number of receivers
   std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
@@ -32,25 +32,25 @@ struct ExchangeLoad {
   std::optional<std::uint64_t> way_cycles = {};
 };
 
-/// What a tile moves with memory outside in one transfer: entries of one turn, whose `address` is
+/// A tile's traffic with memory outside in one transfer: entries of one turn, whose `address` is
 /// that turn's and whose `steps` are not read.
 struct OuterLoad {
   TileId tile;
   std::vector<program::OuterEntry> entries;
 };
 
-/// What each tile does with memory outside, by itself: starts of transfers, waits for them, and
-/// work between, one after the other.
+/// The actions of each tile with memory outside, each tile by itself: starts of transfers, waits
+/// for them, and work between, one after the other.
 struct OuterScript {
   struct Transfer {
-    program::Turns turns;          ///< what each start moves
-    std::vector<OuterLoad> loads;  ///< of turn 0, with their steps
+    program::Turns turns;          ///< data moved by each start
+    std::vector<OuterLoad> loads;  ///< entries in turn 0, with their steps
   };
   struct Step {
     enum class Kind : std::uint8_t { start, wait, work };
     Kind kind;
     std::uint32_t transfer = 0;
-    std::uint64_t cycles = 0;  ///< of work, on the slowest tile
+    std::uint64_t cycles = 0;  ///< work on the slowest tile
     bool together = false;     ///< begins when all tiles have come to it
     std::uint32_t early = 0;   ///< which of `early` says when tiles end the work
   };
@@ -78,17 +78,17 @@ class MachineCosts {
     return nullptr;
   }
 
-  /// Whether a tile's workers compete for issue slots: what code takes need not grow evenly with
-  /// its turns then, however many they are.
+  /// True if a tile's workers compete for issue slots: cycles of a loop then need not grow evenly
+  /// with its iterations, however many they are.
   [[nodiscard]] virtual bool workers_compete() const { return false; }
 
   /// For programs of so many of the machine's tiles, which the others have no part in; 0: of all.
   [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const = 0;
 
-  /// What the tile of `sample`, a program of one tile, does in the measured steps: its code is
-  /// run, supervisor and workers, in as much SRAM as it takes. Buffers hold their contents, or
-  /// zeros; exchanges (of the tile with itself) move nothing and take no time beyond their
-  /// instructions. Throws UserError for a tile fault.
+  /// Work of the tile of `sample`, a program of one tile, in the measured steps: its code is run,
+  /// supervisor and workers, in as much SRAM as it takes. Buffers hold their contents, or zeros;
+  /// exchanges (of the tile with itself) move nothing and take no time beyond their instructions.
+  /// Throws UserError for a tile fault.
   [[nodiscard]] virtual TileCost tile(const program::Program& sample) = 0;
 
   /// Cycles of an exchange in which no tile has more to do than `load`: a bound that the fabric's
@@ -112,18 +112,18 @@ class MachineCosts {
     return std::nullopt;
   }
 
-  /// Of `program` as the machine would run it: exact makespans of its exchanges (which take
-  /// exchange({}) more each), memory, for the few plans that are best by estimate. Throws UserError
-  /// if it does not fit.
+  /// Needs of `program` as the machine would run it, for the few plans that are best by estimate:
+  /// exact makespans of its exchanges (which take exchange({}) more each), and memory. Throws
+  /// UserError if it does not fit.
   [[nodiscard]] program::Needs needs(const program::Program& program) const {
     return *watched_needs(program, {});
   }
-  /// The same; nothing if `watch`, which hears only what is not remembered, stops it.
+  /// As needs(); nothing if `watch`, which hears only exchanges that are not remembered, stops it.
   [[nodiscard]] virtual std::optional<program::Needs> watched_needs(
       const program::Program& program, const program::Watch& watch) const = 0;
 
-  /// Whether exchanges of the best plans are to be scheduled. False: which plan is best matters
-  /// less than that it is found soon.
+  /// True if exchanges of the best plans are to be scheduled. False: a quick choice matters more
+  /// than the best plan.
   [[nodiscard]] virtual bool schedules() const { return true; }
 
   /// Cycles from the last arrival at a barrier to its release.

@@ -11,11 +11,11 @@ namespace tessera::program {
 /// a run needs.
 Images outline(const Program& program, const MachineConfig& machine,
                const ExchangeSizer& exchanges);
-/// The same; nothing if `watch` stops it.
+/// As above; nothing if `watch` stops it.
 std::optional<Images> outline(const Program& program, const MachineConfig& machine,
                               const ExchangeSizer& exchanges, const Watch& watch);
 
-/// Of an outline.
+/// The needs that an outline shows.
 Needs needs_of(const Images& images);
 
 }  // namespace tessera::program

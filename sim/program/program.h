@@ -15,12 +15,12 @@
 #include "sim/program/tensor.h"
 #include "sim/program/transfer_list.h"
 
-/// What a machine executes: buffers on tiles, compute sets, exchanges, transfers from and to the
+/// A program for a machine: buffers on tiles, compute sets, exchanges, transfers from and to the
 /// host, and the control around them.
 /// A value without addresses; image.h places it in SRAM and compiles it to bytes.
 namespace tessera::program {
 
-/// What a buffer's bytes are counted as in the memory report.
+/// The category of a buffer's bytes in the memory report.
 enum class Category : std::uint8_t { code, control, exchange, arguments, tensors, stack };
 
 /// Bytes on one tile. A buffer is live from its first use (from the start if it has contents) to
@@ -86,7 +86,7 @@ struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
   bool syncs = false;      ///< a barrier is before it even directly behind an exchange
-  std::string stage = {};  ///< what reports count its superstep to, such as a layer of a network
+  std::string stage = {};  ///< stage of its superstep in reports, such as a layer of a network
 };
 
 /// An exchange that is started and waited for apart: its index in Program::exchanges.
@@ -115,7 +115,7 @@ struct OuterCopy {
 /// Bytes of a buffer in the order in which a DMA goes through them: units of bytes that lie side by
 /// side, along up to four extents, the last of them fastest.
 struct Walk {
-  Place place;  ///< of the first unit
+  Place place;  ///< the first unit's
   std::uint32_t unit = 1;
   StreamExtent extents[kStreamExtents];
   std::uint32_t steps[3] = {};  ///< bytes that each digit of a turn moves `place` by (Turns)
@@ -125,7 +125,7 @@ struct Walk {
 /// The DMA that sends may put zeros around what it reads (StreamExtent); one that receives may not.
 /// All walks have the same number of bytes, zeros included.
 struct Stream {
-  std::string_view name;  ///< of the machine's fabric.streams
+  std::string_view name;  ///< key in the machine's fabric.streams
   Walk source;
   std::vector<Walk> destinations;
 };
@@ -134,8 +134,8 @@ struct Stream {
 struct HostPiece {
   Place place;
   std::uint32_t bytes;
-  /// Of what the host gives: writes the bytes of turn `number`. Called on one host thread at a
-  /// time, once a turn.
+  /// Writes the bytes of turn `number` of a piece that the host gives. Called on one host thread at
+  /// a time, once a turn.
   std::function<void(std::span<std::byte>, std::uint64_t number)> contents = {};
 };
 
@@ -155,7 +155,7 @@ struct Exchange {
   std::string name;
   std::vector<Copy> copies;
   std::vector<OuterCopy> outside = {};    ///< if not empty there are no copies
-  Turns turns = {};                       ///< of `outside`, `host` and `streams`
+  Turns turns = {};                       ///< for `outside`, `host` and `streams`
   std::optional<HostTransfer> host = {};  ///< if given there is nothing else
   std::vector<Stream> streams = {};       ///< if not empty there is nothing else
 };
@@ -244,7 +244,7 @@ class Program {
   /// The steps of a zone.
   Sequence& steps(std::uint32_t zone) { return steps_[zone]; }
   Sequence& main() { return steps_[0]; }
-  /// Of each compute tile it starts so many worker contexts as if there were no others; 0: all.
+  /// Starts so many worker contexts on each compute tile, as if there were no others; 0: all.
   void start_workers(std::uint32_t workers) { workers_ = workers; }
 
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }

@@ -30,7 +30,7 @@ struct OuterPlace {
 
 enum class Type : std::uint8_t { f16, bf16, f32, i8, i16, i32, u16, u32 };
 
-/// What a tensor is to its program; weights are given and, where they are trained, changed.
+/// A tensor's role in its program; weights are given and, where they are trained, changed.
 enum class Role : std::uint8_t { input, weights, result, gradient };
 std::string_view name_of(Role role);
 
@@ -79,7 +79,7 @@ struct Tensor {
   [[nodiscard]] std::uint64_t elements() const;
 };
 
-/// Of a part a slice, in its order: shape[0] of them.
+/// Gives each part one slice, shape[0] slices in order.
 std::function<void(std::size_t part, Runs& runs)> slices(const std::vector<std::uint64_t>& shape);
 
 }  // namespace tessera::program

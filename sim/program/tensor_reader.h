@@ -15,7 +15,7 @@ class MemoryReader {
  public:
   virtual ~MemoryReader() = default;
   virtual void read(program::Place place, std::span<std::byte> into) const = 0;
-  /// Of memory outside the tiles; a reader without any has no such place.
+  /// Reads memory outside the tiles; a reader without such memory has no such place.
   virtual void read(program::OuterPlace place, std::span<std::byte> into) const;
   /// All bytes that transfers of that name brought to the host, in the order in which they came.
   [[nodiscard]] virtual std::span<const std::byte> written(std::string_view /*transfer*/) const {
@@ -34,7 +34,8 @@ class TensorReader {
 
   /// As stored, in row-major order.
   [[nodiscard]] std::vector<std::byte> bytes(std::string_view name, HostThreads& threads) const;
-  /// Of f16 and f32, which are exact; `transposed`: a matrix, column after column.
+  /// Order of floats(), which reads f16 and f32, both exact; `transposed`: a matrix, column after
+  /// column.
   enum class Order : std::uint8_t { rows, transposed };
   [[nodiscard]] std::vector<float> floats(std::string_view name, HostThreads& threads,
                                           Order order = Order::rows) const;

@@ -21,7 +21,7 @@ struct Work {
 /// All that one tile does, by step; the vertices of a step in the order given.
 using TileWork = std::vector<Work>;
 
-/// What each tile of `program` does; `flow` points into it.
+/// The work of each tile of `program`; `flow` points into it.
 std::vector<TileWork> work_by_tile(const Program& program, const Flow& flow);
 
 /// Tiles with equal signatures run the same control code: they differ in the contents of their

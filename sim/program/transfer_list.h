@@ -14,10 +14,10 @@
 /// HostEntry with the host). Words are little-endian; a list is aligned to 8.
 namespace tessera::program {
 
-/// What each start of a transfer does, where a loop starts it again and again: start s of a run is
-/// turn first + every * (s - skipped). The first `skipped` starts, and turns from `count` on, move
-/// nothing and are done at once. After `period` starts they begin anew; 0: never. A turn is a
-/// number of three digits: turn % radices[0], turn / radices[0] % radices[1], and what is left;
+/// The turn that each start of a transfer moves, where a loop starts it again and again: start s of
+/// a run is turn first + every * (s - skipped). The first `skipped` starts, and turns from `count`
+/// on, move nothing and are done at once. After `period` starts they begin anew; 0: never. A turn
+/// is a number of three digits: turn % radices[0], turn / radices[0] % radices[1], and the rest;
 /// each digit moves an OuterEntry's address by its step.
 struct Turns {
   std::uint32_t count = 1;
@@ -68,12 +68,12 @@ constexpr std::size_t kStreamExtents = 4;
 
 /// A tile's end of a stream (program.h, Walk and Stream).
 struct StreamEntry {
-  std::uint32_t address;  ///< of the first unit, in turn 0
+  std::uint32_t address;  ///< address of the first unit, in turn 0
   std::uint32_t steps[3];
   std::uint32_t unit;  ///< bytes
   StreamExtent extents[kStreamExtents];
   std::uint32_t kind;     ///< index in the machine's fabric.streams
-  std::uint32_t number;   ///< of the stream in its exchange
+  std::uint32_t number;   ///< index of the stream in its exchange
   std::uint32_t outward;  ///< 1: the tile sends; 0: it receives
 };
 
@@ -92,7 +92,7 @@ constexpr std::optional<std::uint64_t> turn_number(const Turns& turns, std::uint
   const std::uint64_t turn = turns.first + std::uint64_t{turns.every} * (start - turns.skipped);
   return turn < turns.count ? std::optional(turn) : std::nullopt;
 }
-/// The same, by digits.
+/// A start's turn by its digits; `moves` false: the start moves nothing.
 struct OuterTurn {
   bool moves;
   std::uint64_t digits[3];

@@ -17,20 +17,20 @@ namespace tessera {
 struct CheckResult {
   bool passed = false;
   double max_error = 0;        ///< largest absolute error found over its bound's scale (see bound)
-  double bound = 0;            ///< what max_error may reach
+  double bound = 0;            ///< limit on max_error
   std::string method = {};     ///< full | sample | off
   std::string problem = {};    ///< the worst element and what is wrong with it; empty if passed
-  std::string note = {};       ///< what it did not compare, and why; empty: nothing
+  std::string note = {};       ///< the parts not compared, and why; empty: none
   std::uint64_t compared = 0;  ///< elements, one by one
   std::uint64_t replayed = 0;  ///< elements computed again, every rounding in the plan's order
-  double mean = 0;             ///< of their signed errors over what is allowed
+  double mean = 0;             ///< mean of the signed errors over the allowed error
   double rms = 0;              ///< root mean square of the same
   double threshold = 0;        ///< sample: any element that is off by more ...
   double lone_threshold = 0;   ///< or, alone among its neighbours, by more than this ...
   double missed_probability = 0;  ///< ... is missed at most so probably
 };
 
-/// What the planner expects of the measured region.
+/// The planner's prediction for the measured region.
 struct Prediction {
   std::uint64_t cycles = 0;
   std::uint64_t compute_cycles = 0;
@@ -64,23 +64,23 @@ struct Prediction {
 /// How thoroughly results are compared (`run.check`).
 enum class CheckMode { automatic, full, sample, off };
 
-/// What a check is asked to do.
+/// The parameters of a check.
 struct CheckRequest {
   CheckMode mode = CheckMode::automatic;
-  std::uint64_t seed = 1;  ///< of what it chooses at random: the run's
-  unsigned threads = 1;    ///< of the host; the result does not depend on them
+  std::uint64_t seed = 1;  ///< seed of random choices: the run's
+  unsigned threads = 1;    ///< host threads; the result does not depend on them
 };
 
 /// From so many on a plain reference costs more than most runs.
 constexpr std::uint64_t kMostComparedFlops = 10'000'000'000;
 
-/// Whether results are compared one by one: `automatic` below `most`.
+/// True if results are compared one by one: `automatic` below `most`.
 constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops,
                             std::uint64_t most = kMostComparedFlops) {
   return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < most);
 }
 
-/// What a workload says of itself once it is planned.
+/// A planned workload's description of itself.
 struct WorkloadSummary {
   /// The problem in a few words for headings: "4096x4096x4096 f16", the name of a matrix file.
   std::string problem = {};
@@ -92,7 +92,7 @@ struct WorkloadSummary {
   /// Bytes of the fullest tile beyond its SRAM by an estimate that may be too high: compiling
   /// tells.
   std::uint64_t bytes_over = 0;
-  /// What the report says of the problem beside its options, by name.
+  /// The report's facts on the problem beside its options, by name.
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
   /// By the option that names a file, how many of its values were not exact in the workload's type.
   std::vector<std::pair<const char*, std::uint64_t>> rounded = {};
@@ -132,14 +132,14 @@ class Workload {
   /// Planned for a machine of so many tiles, it uses as many of one that has more.
   void use_tiles(std::uint32_t tiles) { summary_.facts["used_tiles"] = tiles; }
   [[nodiscard]] program::Program build() const;
-  /// What the report says of one run beside its cycles; nothing by default.
+  /// The report's facts on one run beside its cycles; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json run_facts(std::uint32_t run) const;
-  /// What the report says of what came out, beside whether it is right; nothing by default.
+  /// The report's facts on the results beside their correctness; nothing by default.
   [[nodiscard]] virtual nlohmann::ordered_json results(const TensorReader& tensors) const;
   /// Compares the finished tensors with the plain reference.
   [[nodiscard]] virtual CheckResult check(const TensorReader& tensors,
                                           const CheckRequest& request) const = 0;
-  /// The same for the run that has just ended, where there are several.
+  /// As check(), for the run that has just ended, where there are several.
   [[nodiscard]] virtual CheckResult check_run(const TensorReader& tensors,
                                               const CheckRequest& request,
                                               std::uint32_t /*run*/) const {

@@ -32,7 +32,7 @@ struct Phase {
   double most_compute = 0;          ///< sum over supersteps of the tile that computed longest
   double mean_compute = 0;          ///< sum over supersteps of the mean over tiles
   std::uint64_t critical_tile = 0;  ///< that others waited for, for most cycles
-  double critical_cycles = 0;       ///< of the supersteps in which it came last
+  double critical_cycles = 0;       ///< sum over the supersteps in which that tile came last
   double flops = 0, exchange_bytes = 0;
   Bound bound = Bound::compute;
   [[nodiscard]] double imbalance() const {

@@ -14,7 +14,7 @@ struct EnergyResult {
   std::string node;
   double volts = 0;  ///< at the machine's clock; 0: the machine's table does not say
   Parts joules;      ///< by part of the machine
-  std::vector<std::pair<std::string, std::uint64_t>> work;  ///< what was counted
+  std::vector<std::pair<std::string, std::uint64_t>> work;  ///< counts of the work
   std::vector<double> tile_joules;  ///< each with its share of host, leakage and clock
   Parts mm2;
 

@@ -41,13 +41,13 @@ class Executed {
   TileActivity done_;
 };
 
-/// What the code of supervisors may wait for beside what other parts of a tile take.
+/// Waits possible in supervisors' code, beside the costs in other parts of a tile.
 struct SupervisorWaits {
   bool branches = false;
   bool loads = false;  ///< the next instruction reads a loaded register
 };
 
-/// Of an image's control code; and of all its code if that may call some.
+/// Waits in an image's control code; in all its code if control code may call some.
 SupervisorWaits supervisor_waits(const program::CodeImage& image, TileConfig tile);
 
 }  // namespace tessera::report

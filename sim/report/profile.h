@@ -17,9 +17,9 @@ namespace tessera::report {
 /// A function or codelet that was executed.
 struct ProfiledFunction {
   std::string name;
-  std::uint32_t address = 0;         ///< of its first word; of a codelet as one image has it
+  std::uint32_t address = 0;         ///< its first word's; a codelet's is from one image
   std::vector<std::uint32_t> words;  ///< its instructions
-  std::vector<engine::InstructionProfile> rows;  ///< of each
+  std::vector<engine::InstructionProfile> rows;  ///< one for each instruction
 };
 
 /// Cuts what was executed at the labels, which are sorted by address.
@@ -31,7 +31,7 @@ std::vector<ProfiledFunction> profiled_functions(
 void add(std::vector<ProfiledFunction>& all, std::vector<ProfiledFunction> more);
 
 struct ProfileView {
-  std::uint32_t cycles_per_slot = 1;  ///< of a context that has slots of its own
+  std::uint32_t cycles_per_slot = 1;  ///< cycles for a slot of a context that has slots of its own
   unsigned top = 0;                   ///< only so many instructions, the dearest first; 0: listings
   std::string symbol;                 ///< only this function; empty: all
 };

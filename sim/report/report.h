@@ -24,13 +24,13 @@ struct Built {
   std::unique_ptr<Workload> workload;
   program::Program program;
   program::Images images;
-  double seconds = 0;  ///< of the host, for planning and compiling
+  double seconds = 0;  ///< host time for planning and compiling
 };
 
 /// Method of a check that had nothing to compare.
 constexpr const char* kNotComputed = "not computed";
 
-/// What became of the wish for a timing run (`run.values` false).
+/// The outcome of a requested timing run (`run.values` false).
 struct TimingRun {
   bool values = false;           ///< computed after all
   std::string reason = {};       ///< why
@@ -43,7 +43,7 @@ struct Outcome {
   RunResult result;
   CheckResult check{false, 0, 0, "off"};  ///< the worst of all runs
   std::vector<CheckResult> checks;        ///< by run; empty if off
-  unsigned threads = 1;                   ///< of the host
+  unsigned threads = 1;                   ///< host threads
   double check_seconds = 0;
   std::optional<TimingRun> timing = {};  ///< where one was wanted
   /// The workload's results; may be null. `raster.csv` in it is no part of report.json but the text

@@ -16,11 +16,11 @@ struct RunFolder {  // NOLINT(bugprone-exception-escape): the moves of Json
   Table steps;
   Table tiles;
   Table traffic;
-  Table buffers;         ///< of no rows: written by a version that knew none
-  TileSteps tile_steps;  ///< of no rows: not recorded
+  Table buffers;         ///< no rows: written by a version that knew none
+  TileSteps tile_steps;  ///< no rows: not recorded
   /// The file that `tessera sensitivity` left beside it; null: none, or of another run.
   nlohmann::ordered_json sensitivity = nullptr;
-  Table raster = {};  ///< of no rows: nothing spikes
+  Table raster = {};  ///< no rows: nothing spikes
 };
 
 /// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing

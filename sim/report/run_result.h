@@ -19,8 +19,8 @@ namespace tessera {
 /// that started an exchange last wherever it was waited for. The parts sum to total().
 struct TimeParts {
   Cycle compute, exchange, sync, link, host, wait;
-  Cycle port_wait = {};  ///< of `wait`: for ports that other transfers kept busy
-  Cycle external = {};   ///< of `exchange`: for memory outside
+  Cycle port_wait = {};  ///< part of `wait`: for ports that other transfers kept busy
+  Cycle external = {};   ///< part of `exchange`: for memory outside
   [[nodiscard]] Cycle total() const { return compute + exchange + sync + link + host + wait; }
   TimeParts& operator+=(const TimeParts& other) {
     compute += other.compute;
@@ -44,7 +44,7 @@ struct SuperstepRecord {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
   Bytes exchanged;                                  ///< delivered to tiles by exchanges
-  Bytes external_read = {}, external_written = {};  ///< of memory outside
+  Bytes external_read = {}, external_written = {};  ///< from and to memory outside
   std::vector<std::uint32_t> exchanges;  ///< that moved their bytes: indices of program::Flow's
   Cycle least_compute, most_compute;     ///< over tiles, for the imbalance
   std::uint64_t sum_compute = 0;
@@ -113,7 +113,7 @@ struct TileSteps {
   }
 };
 
-/// What one channel of memory outside did, measured or not.
+/// The activity of one channel of memory outside, measured or not.
 struct ChannelRecord {
   std::uint64_t bytes_read = 0;  ///< asked for: what a burst moves beside them does not count
   std::uint64_t bytes_written = 0;
@@ -121,8 +121,8 @@ struct ChannelRecord {
   std::uint64_t row_misses = 0;     ///< requests whose bank was closed
   std::uint64_t row_conflicts = 0;  ///< requests whose bank had another row open
   std::uint64_t refreshes = 0;      ///< before the last request that was chosen or is next
-  std::uint64_t turnarounds = 0;    ///< of the data bus, from reads to writes or back
-  std::uint64_t busy_clocks = 0;    ///< of the DRAM, in which the data bus moves data
+  std::uint64_t turnarounds = 0;    ///< switches of the data bus from reads to writes or back
+  std::uint64_t busy_clocks = 0;    ///< DRAM clocks in which the data bus moves data
 
   bool operator==(const ChannelRecord&) const = default;
   ChannelRecord& operator+=(const ChannelRecord& other) {
@@ -140,17 +140,17 @@ struct ChannelRecord {
 
 /// The totals are those of all runs.
 struct RunResult {
-  TimeParts time;  ///< of the measured region
+  TimeParts time;  ///< for the measured region
   std::uint64_t supersteps = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;  ///< executed floating-point operations, padding included
   Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
   Bytes multicast_bytes;    ///< delivered beyond the first receiver
-  Bytes host_bytes;         ///< of transfers during the runs
+  Bytes host_bytes;         ///< moved by transfers during the runs
   Bytes measured_host_bytes =
-      {};  ///< of these, and before and after them where the host is measured
-  Bytes external_read = {}, external_written = {};  ///< of memory outside
-  std::vector<ChannelRecord> channels;  ///< of memory outside: the chip's, or tile by tile
+      {};  ///< those measured; adds transfers before and after if the host is measured
+  Bytes external_read = {}, external_written = {};  ///< from and to memory outside
+  std::vector<ChannelRecord> channels;  ///< channels of memory outside: the chip's, or tile by tile
   Bytes max_tile_sent, max_tile_received;
   Cycle overlapped;  ///< as SuperstepRecord's
   std::vector<RunRecord> runs;
@@ -161,7 +161,7 @@ struct RunResult {
   std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< by codelet's name
   std::vector<TileActivity> activity;                          ///< by tile
   std::optional<EnergyResult> energy;
-  double host_seconds = 0;  ///< of the host, from the first cycle of each run to its last
+  double host_seconds = 0;  ///< host time from the first cycle of each run to its last
 };
 
 }  // namespace tessera

@@ -13,7 +13,7 @@ namespace tessera::report {
 struct SavedTensor {
   std::string name;
   std::string kind;    ///< "[64, 16] f16"
-  std::string header;  ///< of the file
+  std::string header;  ///< the file's header
   std::vector<std::byte> bytes;
 };
 

@@ -17,7 +17,7 @@
 /// Leaves out: latencies, barriers, fixed costs of exchanges, supervisors, the host.
 namespace tessera::report {
 
-/// What the exchanges of a superstep take one after the other, and the most that one needs.
+/// Time of a superstep's exchanges one after the other, and the largest lower bound of one.
 struct Exchanges {
   Cycle makespan, bound;
   program::PortBytes ports = {};
@@ -31,8 +31,8 @@ struct PortUse {
 };
 PortUse port_use(const program::Images& images, const RunResult& result);
 
-/// Whether transfers of the program go on beside the code that starts them, where the machine lets
-/// them (machine.tile.overlap).
+/// True if transfers of the program overlap with the code that starts them, where the machine
+/// allows it (machine.tile.overlap).
 bool overlaps(const program::Images& images);
 
 /// Report section: cycles (the bound) and times_bound, the run's cycles without the host's over it;

@@ -6,6 +6,6 @@
 namespace tessera::report {
 
 extern const std::string_view kVersion;  ///< "0.1.0"
-extern const std::string_view kCommit;   ///< of the source it was built from; "unknown" without git
+extern const std::string_view kCommit;   ///< commit of the source; "unknown" without git
 
 }  // namespace tessera::report

@@ -22,7 +22,7 @@ struct Label {
 };
 
 std::span<const Word> report_words();  ///< keys of report.json, by section
-std::span<const Word> run_words();     ///< what kernels say of themselves: plan, workload, results
+std::span<const Word> run_words();     ///< words in a kernel's own facts: plan, workload, results
 std::span<const Word> shown_words();   ///< other words of summary, page and CSV files
 std::span<const Label> labels();
 

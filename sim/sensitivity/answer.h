@@ -15,7 +15,7 @@ struct Answer {
   double seconds = 0;
   std::optional<double> joules = {};  ///< none: not known
   std::optional<double> mm2 = {};     ///< none: the machine has no table
-  Prediction prediction = {};         ///< of the program; zero where it ran
+  Prediction prediction = {};         ///< for the program; zero where it ran
   std::uint64_t host_cycles = 0;      ///< that `seconds` has beside it, where the host is measured
 };
 

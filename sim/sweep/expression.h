@@ -33,9 +33,9 @@ class Expression {
   /// One operand, operator or function with what it applies to.
   struct Node {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
     enum class Kind { literal, path, call } kind = Kind::literal;
-    std::string name;             ///< of a path, an operator or a function
-    config::Json value;           ///< of a literal
-    std::vector<Node> arguments;  ///< of a call
+    std::string name;             ///< path, operator or function
+    config::Json value;           ///< value of a literal
+    std::vector<Node> arguments;  ///< arguments of a call
   };
   [[nodiscard]] const Node& root() const { return root_; }
 

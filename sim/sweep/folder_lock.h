@@ -41,7 +41,7 @@ class FolderLock {
   std::string file_;
   bool is_shard_;
   int descriptor_ = -1;
-  std::optional<Unfinished> unfinished_;  ///< of who has it alone: a signal removes the file too
+  std::optional<Unfinished> unfinished_;  ///< set for the sole owner: a signal removes the file too
 };
 
 }  // namespace tessera::sweep

@@ -19,9 +19,9 @@ class KeptRun {
 
   /// report.json, if the folder has a run of this id and none of its files was changed.
   [[nodiscard]] std::optional<config::Json> find() const;
-  /// Of a run of this id, which wrote these files there. Throws UserError or HostLimit.
+  /// Records a run of this id, which wrote these files there. Throws UserError or HostLimit.
   void keep(const std::vector<std::string>& files) const;
-  /// Of any run.
+  /// Forgets any run kept in `folder`.
   static void forget(const std::string& folder);
 
  private:

@@ -14,7 +14,7 @@ namespace tessera::sweep {
 
 struct Point {
   std::size_t index;                 ///< among all points of the sweep, from 0
-  std::size_t part;                  ///< of the section `sweep`
+  std::size_t part;                  ///< its part of the section `sweep`
   std::vector<config::Json> values;  ///< one a path of the part
   std::string id;
   std::string config;  ///< config::config_hash: the same whatever program runs it

@@ -26,7 +26,7 @@ class Sha256 {
   std::uint64_t length_ = 0;
 };
 
-/// Of a whole text.
+/// SHA-256 of a whole text.
 inline std::string sha256_of(std::string_view text) {
   Sha256 hash;
   hash.add(text);

@@ -17,7 +17,7 @@ struct Range {
   enum class Kind { plain, steps, factors, logarithmic };
   Kind kind = Kind::plain;
   double low = 0, high = 0;
-  double by = 1;  ///< of steps and factors
+  double by = 1;  ///< for steps and factors
   bool integers = true;
 
   /// All values, `high` included if it is reached; plain: every integer.

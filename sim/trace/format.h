@@ -16,11 +16,11 @@ namespace tessera::trace {
 
 /// A superstep that has ended.
 struct Superstep {
-  std::uint64_t number;  ///< of all that the machine ran, from 0 on
+  std::uint64_t number;  ///< count over all that the machine ran, from 0 on
   const SuperstepRecord& record;
   bool measured;
-  Name step;                     ///< of the program
-  std::span<const Span> phases;  ///< what the tile did that all others waited for; on no lane
+  Name step;                     ///< step name in the program
+  std::span<const Span> phases;  ///< phases of the tile that all others waited for; on no lane
 
   [[nodiscard]] Cycle start() const { return record.start; }
   [[nodiscard]] Cycle end() const { return record.start + record.time.total(); }

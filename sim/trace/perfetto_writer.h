@@ -14,7 +14,7 @@ namespace tessera::trace {
 class PerfettoWriter {
  public:
   using Track = std::uint64_t;
-  using Name = std::uint64_t;  ///< of an event or of an annotation, written once
+  using Name = std::uint64_t;  ///< id of an event's or annotation's name, written once
   enum class Unit : std::uint8_t { count = 2, bytes = 3 };
   struct Annotation {
     Name name;

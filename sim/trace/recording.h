@@ -33,7 +33,7 @@ struct Recording {
   /// Tiles with supersteps of their own; most programs have one of all tiles.
   struct Zone {
     std::vector<Superstep> supersteps;
-    std::vector<Slice> phases;  ///< of the last-arriving tiles
+    std::vector<Slice> phases;  ///< phases of the last-arriving tiles
   };
   struct Tile {
     std::vector<Slice> states;
@@ -45,12 +45,12 @@ struct Recording {
   static constexpr std::uint32_t kMostTiles = 1U << 24;
 
   std::string file;
-  std::string timescale;  ///< of a VCD: "1 fs, 540541 fs a cycle"; else empty
+  std::string timescale;  ///< VCD timescale: "1 fs, 540541 fs a cycle"; else empty
   std::vector<std::string> names;
   std::map<std::uint32_t, Zone> zones;
   std::map<std::uint32_t, Tile> tiles;
   std::vector<std::string> remarks;  ///< omissions, and why the run stopped
-  Cycle end;                         ///< of the last slice
+  Cycle end;                         ///< end of the last slice
 
   /// `of`: the file. The first names are those of kStateNames, as in what is written.
   explicit Recording(std::string of);

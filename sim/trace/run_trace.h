@@ -68,10 +68,10 @@ class RunTrace {
   }
 
   const program::Images& images_;
-  /// What is known of a zone.
+  /// The state of a zone as far as it is known.
   struct Zone {
     std::vector<TileId> tiles;
-    Cycle start;                  ///< of the superstep that is open
+    Cycle start;                  ///< start of the open superstep
     bool ended = false;           ///< unless the program runs again
     std::int64_t live_bytes = 0;  ///< on its fullest tile
   };
@@ -89,16 +89,16 @@ class RunTrace {
   std::array<StepCounter, kCounters> counters_;
   std::map<std::string, Name, std::less<>> names_;
   std::map<std::pair<const program::CodeImage*, std::uint32_t>, Name> codelets_;
-  std::vector<Span> phases_, spans_;  ///< of the superstep that is being closed
+  std::vector<Span> phases_, spans_;  ///< spans in the superstep that is being closed
   std::vector<Received> transfers_;   ///< since a superstep was closed, to chosen tiles
   std::vector<Lane> lanes_;           ///< by tile; kNoLane: not chosen
   bool wants_tiles_ = false;
   std::multiset<Cycle> submitted_;
-  std::set<Cycle> starts_;            ///< of supersteps, up to which counters are not taken yet
+  std::set<Cycle> starts_;            ///< superstep starts; counters up to them not taken yet
   std::multimap<Cycle, Live> lives_;  ///< changes that are not counted yet
   std::int64_t sram_in_use_ = 0;
   std::uint64_t supersteps_ = 0;
-  Cycle end_;  ///< of all supersteps
+  Cycle end_;  ///< end of all supersteps
   std::string stopped_;
 };
 

@@ -12,10 +12,10 @@ namespace tessera::trace {
 /// Content of a trace, and its machine.
 struct Settings {
   std::vector<TileId> tiles;     ///< shown one by one, ascending; empty: the machine's phases alone
-  bool workers = true;           ///< of those tiles
-  std::uint64_t most_bytes = 0;  ///< of each file
+  bool workers = true;           ///< workers of those tiles as well
+  std::uint64_t most_bytes = 0;  ///< limit of each file
   std::uint32_t machine_tiles = 0;
-  std::uint32_t zones = 1;  ///< of the program: each has supersteps of its own
+  std::uint32_t zones = 1;  ///< zones in the program: each has supersteps of its own
   std::uint32_t contexts = 0;
   std::uint64_t cycle_femtoseconds = 0;
 

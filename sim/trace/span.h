@@ -29,7 +29,7 @@ struct Span {
   Cycle begin, end;
   Lane lane;
   Name name;
-  Name then;  ///< what is done from `end` on, unless another span says it; kNotSaid, kNotKnown
+  Name then;  ///< state from `end` on, unless another span says it; kNotSaid, kNotKnown
 };
 constexpr Name kNotSaid = UINT32_MAX, kNotKnown = UINT32_MAX - 1;
 

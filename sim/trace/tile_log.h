@@ -47,10 +47,10 @@ struct TileLog {
 
   Cycle arrived;  ///< how far it is known
   Then then = Then::sync;
-  bool wants_workers = false;  ///< whether `workers` is to be kept
+  bool wants_workers = false;  ///< `workers` must be kept
   std::vector<Blocked> blocked;
   std::vector<WorkerSpan> workers;
-  std::vector<WorkerTransfer> outside;  ///< of each worker in order
+  std::vector<WorkerTransfer> outside;  ///< each worker's in order
 
   void clear() {
     blocked.clear();

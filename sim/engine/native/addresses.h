@@ -14,7 +14,7 @@ namespace tessera::engine::native {
 struct Access {
   std::uint8_t base = 0;
   bool store = false;
-  std::uint8_t log = 0;  ///< of its size
+  std::uint8_t log = 0;  ///< logarithm of its size
   std::int32_t offset = 0;
 };
 
@@ -27,7 +27,7 @@ Accesses accesses_of(const isa::Instruction& instruction);
 
 /// Accesses of one node relative to one value that some register holds.
 struct Group {
-  std::int32_t low = 0;   ///< of the first byte, and of every base
+  std::int32_t low = 0;   ///< offset of the first byte; at most every base's
   std::int32_t high = 0;  ///< behind the last byte
   std::uint8_t log = 0;   ///< `low` must be aligned so
   bool store = false;     ///< one of them stores
@@ -36,7 +36,7 @@ struct Group {
 
 struct PlannedAccess {
   int group = -1;            ///< -1: it is compared alone
-  std::int32_t base_at = 0;  ///< of its base register, relative to the group's value
+  std::int32_t base_at = 0;  ///< its base register relative to the group's value
 };
 
 struct AddressPlan {
@@ -44,7 +44,7 @@ struct AddressPlan {
   std::vector<PlannedAccess> accesses;  ///< in order of steps and of accesses_of
 };
 
-/// Of steps that are done one after the other.
+/// Plans the accesses of steps that run one after the other.
 AddressPlan plan_addresses(std::span<const Step> steps);
 
 }  // namespace tessera::engine::native

@@ -21,13 +21,13 @@ struct Allocation {
   /// and work are counted in memory.
   bool crowded = false;
   unsigned free = 0;    ///< index of the first of the pool that holds nothing at all
-  unsigned free_f = 0;  ///< of the f registers' too
+  unsigned free_f = 0;  ///< likewise for the f registers
   unsigned end_f = 0;   ///< behind the last of those
   std::array<std::int8_t, kRegisters> f{};
   std::uint64_t written_x = 0;  ///< somewhere in the region; bit 32: the loop counter
   std::uint32_t written_f = 0;
-  /// Of each node: f registers that hold binary32 values at its start and are read as such. Whoever
-  /// enters there from elsewhere must check them.
+  /// For each node, f registers that hold binary32 values at its start and are read as such. Code
+  /// that enters there from elsewhere must check them.
   std::vector<std::uint32_t> singles;
   std::vector<std::uint32_t> unboxed;  ///< those among them whose boxes may still be missing
 };

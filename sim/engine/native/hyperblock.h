@@ -14,8 +14,8 @@
 namespace tessera::engine::native {
 
 /// Registers beside the architecture's, for the results of sides.
-constexpr unsigned kShadows = 12;  ///< of x registers
-constexpr unsigned kShadowsF = 3;  ///< of f registers, which have host registers of their own
+constexpr unsigned kShadows = 12;  ///< for x registers
+constexpr unsigned kShadowsF = 3;  ///< for f registers, which have host registers of their own
 constexpr std::uint8_t kFirstShadow = 33;  ///< number of the first one; also among f registers
 /// Holds 1 where a choice that the next one depends on was taken.
 constexpr std::uint8_t kLink = kFirstShadow + kShadows;
@@ -28,8 +28,8 @@ struct Choice {
     std::uint8_t rd = 0;
     std::array<std::uint8_t, 2> from{};  ///< rd itself, another's that comes later, or a shadow
   };
-  std::vector<Step> loads;                 ///< of both sides, into shadows; they come first
-  std::array<std::vector<Step>, 2> sides;  ///< of straight steps that write shadows alone
+  std::vector<Step> loads;                 ///< loads of both sides, into shadows; they come first
+  std::array<std::vector<Step>, 2> sides;  ///< straight steps of each side that write shadows alone
   std::vector<Select> x, f;                ///< in this order
   std::array<std::optional<Step>, 2>
       move;  ///< a move of x registers, and one of f registers, of a side
@@ -43,11 +43,11 @@ struct Choice {
   const Op* compared = nullptr;
   isa::Instruction compare;
   bool taken_where_met = false;  ///< the branch, where the comparison holds
-  std::uint8_t predicate = 0;    ///< of vcmpss; where it holds, the branch is taken
+  std::uint8_t predicate = 0;    ///< vcmpss predicate; where it holds, the branch is taken
   Spent pass;                    ///< ways that either side takes
-  Spent more;  ///< what taking the branch costs beside that; of one that skips: not taking it
-  /// What it costs beside `more` if this branch and that of the next choice are both taken. The
-  /// next choice never leaves the loop.
+  Spent more;  ///< extra cost of the taken side beside `pass`; where `skips`: of the side not taken
+  /// Extra cost beside `more` if this branch and that of the next choice are both taken. The next
+  /// choice never leaves the loop.
   std::optional<Spent> both;
 };
 
@@ -67,13 +67,13 @@ std::optional<Chosen> choice_of(Joins& joins, std::span<const Step> steps, const
 struct Hyperblock {
   /// The last one ends the turn; Kind::pass and Kind::choose may be among the others.
   std::vector<Step> steps;
-  std::int64_t most_slots = 0;  ///< of a turn
+  std::int64_t most_slots = 0;  ///< upper bound for one turn
   bool inner = false;           ///< edges are taken within the turn
   bool loop = true;             ///< false: one turn, which ends as its last step's node does
 };
 
 struct Loops {
-  std::vector<std::optional<Hyperblock>> of;  ///< of each node: the one that it is the head of
+  std::vector<std::optional<Hyperblock>> of;  ///< by node: the hyperblock that starts there
   std::vector<Choice> choices;                ///< Step::choice
   /// Nodes that are come to although choices are made. Others hold what sides of choices are.
   std::vector<bool> kept;

@@ -11,7 +11,7 @@
 /// Where the two sides of a branch join.
 namespace tessera::engine::native {
 
-/// What ways cost together, or how much more than others.
+/// Cost of several ways together, or its excess over that of others.
 struct Spent {
   std::int64_t slots = 0;
   std::uint64_t work = 0;
@@ -33,10 +33,10 @@ struct Join {
     Place place;  ///< where it goes on
     Spent spent;  ///< on ways until there
   };
-  std::array<Side, 2> sides;  ///< of the branch not taken, and taken
+  std::array<Side, 2> sides;  ///< branch not taken, branch taken
   Spent extra;  ///< how much more the second has executed since the node of its place was entered
-  /// What the second has executed beside `extra` if the branch that follows is taken, where both
-  /// places are branches that ask the same.
+  /// Cost of the second side beside `extra` if the following branch is taken, where both places are
+  /// branches that test the same condition.
   std::optional<Spent> both;
 };
 
@@ -48,7 +48,7 @@ class Joins {
   /// Nothing if the sides do much before they join, do what is not convertible, or do not join, or
   /// if what they cost does not differ by a constant.
   const std::optional<Join>& of(const Step& branch);
-  /// Of a branch that jumps over a few steps, which may load and store.
+  /// The join of a branch that jumps over a few steps, which may load and store.
   [[nodiscard]] std::optional<Join> skip_of(const Step& branch) const;
   [[nodiscard]] const Region& region() const { return region_; }
 

@@ -18,11 +18,11 @@ constexpr int kOutside = -1;  ///< a way that leads out of the region
 /// A way out of a node: the edge taken, and the node that goes on.
 struct Way {
   const Edge* edge = nullptr;
-  const Passing* passing = nullptr;  ///< of timed codes: what taking the edge costs here
+  const Passing* passing = nullptr;  ///< timed codes: cost of taking the edge here
   int node = kOutside;
 };
 
-/// What a translated step does after its instruction.
+/// A translated step's action after its instruction.
 enum class Kind : std::uint8_t {
   straight,
   branch,         ///< goes on at way `way` where it is taken
@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
   loop_end,       ///< at way `way` once more, or at way `way` + 1
   fall_through,   ///< in the next block
   leave,          ///< the interpreter does it, and all after it
-  // Of hyperblocks:
+  // Only in hyperblocks:
   pass,   ///< goes on at way `way`, the next step's node
   choose  ///< a branch whose two sides are both done
 };
@@ -45,8 +45,8 @@ struct Step {
   std::size_t node = 0;  ///< where it stands
   std::size_t way = 0;
   std::size_t choice = 0;
-  Cost before;               ///< what was executed since the node was entered
-  isa::RegisterSets sets{};  ///< of `instruction`, where it is one
+  Cost before;               ///< cost of the instructions executed since the node was entered
+  isa::RegisterSets sets{};  ///< registers of `instruction`, where it is one
 
   /// True of a jalr through a link register that links nothing.
   [[nodiscard]] bool returns() const {
@@ -94,7 +94,7 @@ void each_successor(const Node& node, const Step& step, Visit visit) {
 
 struct Region {
   std::vector<Node> nodes;  ///< the first is where it was found to be hot
-  std::size_t steps = 0;    ///< of all nodes that are kept
+  std::size_t steps = 0;    ///< sum over the nodes that are kept
   bool loops = false;       ///< there is an rpt
 
   /// Ways to other nodes lead outside.
@@ -121,7 +121,7 @@ struct Region {
 /// Lookups in the code that the region is of. The code is locked meanwhile.
 struct Surroundings {
   std::function<const Block&(const Op*)> block_of;
-  std::function<const Op*(const Op*)> original;   ///< of a translated entry: the interpreter's
+  std::function<const Op*(const Op*)> original;   ///< the interpreter's Op for a translated entry
   std::function<const Op*(std::uint32_t)> entry;  ///< null: never executed
   std::function<isa::Instruction(std::uint32_t)> instruction;
   std::function<const Passing&(const Edge&, const Signature*)> passing;  ///< empty: not timed
@@ -130,7 +130,7 @@ struct Surroundings {
   const HandlerSet* handlers = nullptr;
 };
 
-constexpr std::size_t kMostTargets = 6;  ///< of a jump_register
+constexpr std::size_t kMostTargets = 6;  ///< targets of one jump_register
 
 /// The nodes reached from `hot` over edges that have been taken before, of at most about
 /// `most_steps` different instructions.

@@ -22,9 +22,9 @@ inline constexpr int kOriginalAt = sizeof(Op);
 handler::Signature due_handler;
 handler::Signature due_inside_handler;
 
-/// What translated code may take as given; its entries compare.
+/// Conditions that translated code assumes; its entries check them.
 struct Setting {
-  std::uint32_t size = 0;  ///< of the memory
+  std::uint32_t size = 0;  ///< memory size
   std::uint32_t code_end = 0;
   bool counts = false;  ///< activities
   bool timed = false;

@@ -14,8 +14,8 @@ namespace tessera::engine::native {
 struct Meeting {
   const Op* op = nullptr;
   const Signature* signature = nullptr;
-  std::uint32_t size = 0;      ///< of its memory
-  std::uint32_t code_end = 0;  ///< of it
+  std::uint32_t size = 0;      ///< size of its memory
+  std::uint32_t code_end = 0;  ///< end of the code in its memory
 };
 
 /// Where it goes on.
@@ -52,7 +52,7 @@ class Translator {
   struct Made {
     std::size_t steps = 0;
     std::vector<const Edge*> untaken;  ///< ways out that nobody had gone
-    std::vector<const Edge*> jumps;    ///< of jump_registers that may go elsewhere
+    std::vector<const Edge*> jumps;    ///< edges of jump_registers that may go elsewhere
   };
   [[nodiscard]] bool outgrown(const Known& known) const;
   [[nodiscard]] const Op* elsewhere_of(const Edge& edge) const;

@@ -58,7 +58,7 @@ struct Advanced {
 template <class H>
 Advanced advanced(H& h) {
   const std::uint32_t step = h.context().x[h.op().rs3];
-  // The same register for both advances twice.
+  // One register given for both advances twice.
   const std::uint32_t first = h.rs1() + step;
   return {first, (h.op().rs1 == h.op().rs2 && h.op().rs1 != 0 ? first : h.rs2()) + step};
 }
@@ -107,7 +107,7 @@ template <class H>
 void execute(Is<set_b>, H& h) {
   accumulator(h) = packed::set_b(unit(h).halves[h.op().rs1]);
 }
-/// Of the words of two vectors the larger lanes.
+/// Keeps the larger lanes of two vectors, word by word.
 template <class H, class Larger>
 void take_larger(H& h, const Larger& larger) {
   for (std::size_t side = 0; side < 2; ++side) {

@@ -18,10 +18,10 @@ struct alignas(64) IntegerUnit {
   static constexpr unsigned kPositions = 4;
   static constexpr unsigned kChannels = 8;
   static constexpr unsigned kHalfBytes = kPositions * kChannels;
-  static constexpr unsigned kWords = kHalfBytes / 8;  ///< of 64 bits, of half a vector
+  static constexpr unsigned kWords = kHalfBytes / 8;  ///< 64-bit words of half a vector
 
   using Accumulator = std::array<std::int32_t, std::size_t{kPositions} * kChannels>;
-  /// The same bytes as sums of int16 and, the first half, of bf16.
+  /// The accumulator's bytes as sums for int16 and, its first half, for bf16.
   static constexpr unsigned kShortOutputs = 4;
   using LongSums = std::array<std::int64_t, std::size_t{kPositions} * kShortOutputs>;
   using FloatSums = std::array<float, std::size_t{kPositions} * kShortOutputs>;
@@ -37,11 +37,11 @@ struct alignas(64) IntegerUnit {
 /// sums[position][j] += inputs[position][k] * weights[k][j] over k, modulo 2^32.
 void amp_b(IntegerUnit::Accumulator& sums, const IntegerUnit::Half& inputs,
            const IntegerUnit::Half* weights);
-/// The same of 4 inputs of int16 a position and a 4x4 block, in LongSums, modulo 2^64.
+/// As amp_b with 4 int16 inputs a position and a 4x4 block, in LongSums, modulo 2^64.
 void amp_i16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half& inputs,
              const IntegerUnit::Half& weights);
-/// The same of 8 inputs of bf16 a position and an 8x4 block, in FloatSums: input by input each
-/// product is rounded to f32, then added. NaN is canonical.
+/// As amp_b with 8 bf16 inputs a position and an 8x4 block, in FloatSums: each product is rounded
+/// to f32, then added, input by input. NaN is canonical.
 void amp_bf16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half* inputs,
               const IntegerUnit::Half* weights);
 /// The eight i32 of `bias` for each position.
@@ -56,8 +56,8 @@ IntegerUnit::Half rounded_bf16(const IntegerUnit::Accumulator& sums, std::uint32
 IntegerUnit::Accumulator sums_of_i8(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_i16(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_bf16(const IntegerUnit::Half& results);
-/// Of each lane the larger: eight int8, four int16, four bf16 (-0 below +0, a number wins over
-/// NaN).
+/// The larger value of each lane: eight int8, four int16, four bf16 (-0 below +0, a number wins
+/// over NaN).
 std::uint64_t max_8b(std::uint64_t a, std::uint64_t b);
 std::uint64_t max_i16(std::uint64_t a, std::uint64_t b);
 std::uint64_t max_bf16(std::uint64_t a, std::uint64_t b);

@@ -33,7 +33,7 @@ class WeightCache {
   void fill(AmpKind kind, std::uint32_t weights, const std::uint64_t* words);
 
   std::unique_ptr<float, Free> rows_;
-  std::uint32_t size_ = 0;  ///< of rows_
+  std::uint32_t size_ = 0;  ///< size of rows_
   AmpKind kind_ = AmpKind::none;
 };
 

@@ -87,7 +87,7 @@ class Emitter {
   /// Where a word stands.
   struct Word {
     asmjit::Operand at;
-    bool upper = false;  ///< of a host register
+    bool upper = false;  ///< upper half of a host register
     bool operator==(const Word&) const = default;
   };
   /// A result that is still to be made: from where its operands stand.
@@ -97,7 +97,7 @@ class Emitter {
     Word first, second;
     Mem made;            ///< where it is made, before anything moves
     asmjit::Operand to;  ///< where it is to stand; none: others are made from it
-    int part = -1;       ///< of an operation: the step
+    int part = -1;       ///< step of the wide operation that this is a part of
     bool operator==(const Late&) const = default;
   };
   /// A word that is to stand alone.
@@ -106,7 +106,7 @@ class Emitter {
     asmjit::Operand to;
     bool operator==(const Settled&) const = default;
   };
-  /// What is to be done before somebody goes on who does not know what is known here.
+  /// Work that must be done before control passes to code that does not know the state here.
   struct Debt {
     Asked asked;
     std::vector<Late> late;  ///< in this order
@@ -307,7 +307,7 @@ class Emitter {
   // registers.cpp: x registers that have no host register of their own for the whole region take
   // turns in a few, and are written home where the node is left.
   void begin_node();
-  /// What is owed to the node `next`, or the interpreter.
+  /// The work owed before the node `next`, or the interpreter.
   [[nodiscard]] Debt debt(int next = kOutside) const;
   void settle(const Debt& debt);
   void settle_all();
@@ -329,12 +329,12 @@ class Emitter {
   void put(unsigned rd, const Gp& value);
 
   // singles.cpp
-  /// What is known of f registers, a bit each, shadows too.
+  /// Known facts about f registers, a bit each, shadows too.
   struct Singles {
     std::uint64_t known = 0;      ///< hold binary32 values
-    std::uint64_t unboxed = 0;    ///< of these, the upper half is not set yet
-    std::uint64_t unchecked = 0;  ///< of these, a NaN is not canonical yet
-    std::uint64_t computed = 0;   ///< of these, a NaN would be canonical
+    std::uint64_t unboxed = 0;    ///< known ones whose upper half is not set yet
+    std::uint64_t unchecked = 0;  ///< known ones whose NaN is not canonical yet
+    std::uint64_t computed = 0;   ///< known ones whose NaN would be canonical
   };
   [[nodiscard]] bool hosted_f(unsigned f) const { return allocation_.f[f] != kHome; }
   [[nodiscard]] Xmm host_f(unsigned f) const;
@@ -410,12 +410,12 @@ class Emitter {
   Turns turns_;                                       ///< before the step at hand
   Label again_;                                       ///< where its loop goes on
   Label behind_;                                      ///< its loop
-  std::vector<Tally> tallies_;                        ///< of the loop
+  std::vector<Tally> tallies_;                        ///< the loop's tallies
   std::map<std::size_t, asmjit::x86::Reg> tally_of_;  ///< Step::choice
   std::map<const Choice*, Gp> both_of_;               ///< likewise, of Choice::both
   std::vector<Label> tally_routines_{{}};             ///< the last one is the loop's
   AddressPlan plan_;
-  std::size_t access_ = 0;                      ///< of the plan: the next instruction's first
+  std::size_t access_ = 0;                      ///< plan index of the next instruction's
   std::vector<Turn> shared_;                    ///< empty: all have their own
   std::size_t step_ = 0;                        ///< counts
   std::size_t done_with_ = 0;                   ///< a step that one before it did too
@@ -423,7 +423,7 @@ class Emitter {
   std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
   std::vector<isa::Instruction> waiting_;       ///< put off, in their order
   static constexpr std::uint8_t kNobody = 0xff;
-  WidePlan wide_;                    ///< of all_steps_
+  WidePlan wide_;                    ///< plan for all_steps_
   std::span<const Step> all_steps_;  ///< ahead_ ends them
   std::array<std::uint8_t, 32>
       mate_{};                ///< the register whose value stands above this one's; 0: zeros

@@ -53,14 +53,14 @@ inline constexpr asmjit::x86::Gp kSaved[] = {asmjit::x86::rbx, asmjit::x86::rbp,
 inline constexpr asmjit::x86::Gp kPool[] = {asmjit::x86::r12d, asmjit::x86::r13d, asmjit::x86::ecx,
                                             asmjit::x86::esi, asmjit::x86::edi, asmjit::x86::r8d,
                                             asmjit::x86::r9d, asmjit::x86::r10d, asmjit::x86::r11d,
-                                            // Of crowded regions, which count in memory:
+                                            // Taken by crowded regions, which count in memory:
                                             asmjit::x86::r14d, asmjit::x86::r15d};
 inline constexpr unsigned kCounters = 2;
 inline constexpr unsigned kHosts = std::size(kPool) - kCounters;
 inline constexpr unsigned kSurviving = 2;
 inline constexpr unsigned kFirstHostF =
     5;  ///< xmm registers from here on; those before are scratch
-inline constexpr asmjit::x86::Xmm kMask = asmjit::x86::xmm4;  ///< of a choice: ones where taken
+inline constexpr asmjit::x86::Xmm kMask = asmjit::x86::xmm4;  ///< choice mask: ones if taken
 inline constexpr unsigned kHostsF = 16 - kFirstHostF;
 inline constexpr unsigned kDoneVectors = 3;  ///< the last of them: activities (Done)
 static_assert(sizeof(Done) / 32 >= kDoneVectors &&

@@ -14,7 +14,7 @@
 /// The values that x registers hold in turn, and the operations on 64 bits that make them.
 namespace tessera::engine::native {
 
-/// What a register holds from the step that makes it until one overwrites it.
+/// A register's value from the step that makes it until a step overwrites the register.
 struct Value {
   int step = -1;  ///< that makes it; -1: it was there before
   std::uint8_t x = 0;
@@ -27,8 +27,8 @@ struct Values {
 
   std::span<const Step> steps;
   std::vector<Value> all;                 ///< the first one is x0's
-  std::vector<std::array<int, 2>> reads;  ///< of each step: those of rs1 and rs2
-  std::vector<int> made;                  ///< of each step: of rd; -1: none
+  std::vector<std::array<int, 2>> reads;  ///< by step: values of rs1 and rs2
+  std::vector<int> made;                  ///< by step: value of rd; -1: none
 
   /// The integer instruction or load of a word that makes the value; null: something else does.
   [[nodiscard]] const isa::Instruction* maker(int value) const;
@@ -51,7 +51,7 @@ struct Values {
   [[nodiscard]] int other(std::size_t step, int value) const {
     return reads[step][0] == value ? reads[step][1] : reads[step][0];
   }
-  /// Of the addresses that two loads or stores use, if they are relative to the same value; else 0.
+  /// The distance between the addresses of two loads or stores relative to the same value; else 0.
   [[nodiscard]] std::int32_t distance(std::size_t first, std::size_t second) const {
     if (reads[first][0] != reads[second][0]) return 0;
     return steps[second].instruction.imm - steps[first].instruction.imm;

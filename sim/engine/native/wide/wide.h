@@ -38,10 +38,10 @@ enum class Wide : std::uint8_t {
   store
 };
 
-/// Words that are kept in memory for whoever leaves later: of registers, or one of one.
+/// Words kept in memory for code that leaves the region later: words of registers, or one word.
 struct Kept {
   Pair words;
-  int slot = -1;      ///< of the lower word, counted in words
+  int slot = -1;      ///< slot of the lower word, counted in words
   bool made = false;  ///< by the operation; else they are its operands
 };
 
@@ -53,12 +53,12 @@ struct WideOperation {
   std::vector<Kept> kept;
 };
 
-/// What becomes of a step, which may be part of an operation.
+/// The outcome for a step, which may be part of an operation.
 struct WideStep {
   bool done = false;    ///< it is
   int operation = -1;   ///< done at this step
   int at = -1;          ///< the step at which its operation is done
-  bool result = false;  ///< what it makes is a word of the operation's result
+  bool result = false;  ///< its value is a word of the operation's result
   /// Whoever leaves up to this step takes along what it makes; -1: nobody does.
   int needed = -1;
   std::array<int, 2> from{-1, -1};   ///< steps of operations that make its operands; -1: others
@@ -68,13 +68,13 @@ struct WideStep {
 struct WidePlan {
   std::vector<WideOperation> operations;
   std::vector<WideStep> steps;  ///< empty: there are no operations
-  std::vector<bool> leaves;     ///< of each step: somebody may go on elsewhere
+  std::vector<bool> leaves;     ///< by step: control may leave there
 };
 
 constexpr std::size_t kMostKept = 40;     ///< words kept in memory
 constexpr std::size_t kMostAwaited = 62;  ///< results that whoever leaves may have to make
 
-/// Of steps that are done one after the other, with the addresses that were planned for them.
+/// Plans wide operations for steps that run one after the other, with their planned addresses.
 WidePlan plan_wide(std::span<const Step> steps, const AddressPlan& addresses);
 
 }  // namespace tessera::engine::native
