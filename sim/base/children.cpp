@@ -152,7 +152,7 @@ void Children::start(std::size_t item, const Work& work) {
   running_.push_back({item, process, ends[0], ""});
 }
 
-/// What a kept child has answered, once all of it is there.
+/// The complete answer of a kept child; nothing while part of it is missing.
 std::optional<std::string> Children::answer(const Child& child) const {
   std::size_t size = 0;
   if (kept_ == Kept::no || child.text.size() < sizeof size) return std::nullopt;

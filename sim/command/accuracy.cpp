@@ -151,7 +151,7 @@ bool judge_knee(const Knee& knee, const std::vector<Row>& rows) {
               found >= knee.published && found <= most);
 }
 
-/// Of a part of the points those that it shows.
+/// The set's knees; if `quick`, where part of the points is run, only those that the rows show.
 std::vector<Knee> knees_of(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   std::vector<Knee> knees = set.knees;
   if (quick)

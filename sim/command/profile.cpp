@@ -22,7 +22,7 @@ namespace {
 
 struct ProfileRequest {
   ExecRequest exec;               ///< an ELF program, or a config; the rest is of programs
-  std::vector<std::string> sets;  ///< of configs
+  std::vector<std::string> sets;  ///< for configs only
   report::ProfileView view;
   std::string out;  ///< a CSV file; empty: none
 };

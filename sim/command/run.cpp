@@ -39,8 +39,8 @@ struct RunRequest {
   bool timing = false;             ///< run.values false
   bool again = false;              ///< also where the folder has the answer
   std::vector<std::string> saves;  ///< NAME=FILE.npy
-  std::string fit;                 ///< of check: a key whose last value that fits is wanted
-  std::string tiles;               ///< of check: those whose program is listed
+  std::string fit;                 ///< check: a key whose last value that fits is wanted
+  std::string tiles;               ///< check: tiles whose program is listed
   bool quiet = false;
 };
 

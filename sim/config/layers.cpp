@@ -37,7 +37,7 @@ const Json* value_at(const Json& root, const std::string& path) {
   return root.contains(at) ? &root.at(at) : nullptr;
 }
 
-/// Whether the text says the last name of a key's path, or the text that is its value.
+/// True if the text names the last part of a key's path, or the text that is its value.
 bool speaks_of(std::string_view text, const std::string& path, const Json& root) {
   if (has_word(text, path.substr(path.find_last_of(".[") + 1))) return true;
   const Json* const value = value_at(root, path);

@@ -103,7 +103,7 @@ std::string bounds(Range<Number> range) {
   return high ? fmt::format("up to {}", range.high) : "any";
 }
 
-// What a field may be, in words.
+// A field's allowed values, in words.
 template <class Kind>
 std::string allowed(const Field& /*info*/, const Kind& /*kind*/) {
   return "";

@@ -360,7 +360,7 @@ class Builder {
   Neighbours next_, before_;
   std::string input_;
   Shape input_shape_;
-  std::vector<std::string> order_;  ///< of linear nodes
+  std::vector<std::string> order_;  ///< linear nodes in order
   std::map<std::string, Shape> shapes_;
   std::map<std::string, std::uint64_t> inputs_;  ///< numbers that a node takes
   std::map<std::string, std::shared_ptr<const LinearNode>> made_;

@@ -49,7 +49,7 @@ struct ElementType {
   std::string_view dtype;
   std::size_t bytes;
   double (*to_double)(const char*);
-  std::size_t parts = 1;  ///< of complex numbers two
+  std::size_t parts = 1;  ///< two for complex numbers
 };
 
 constexpr std::array kElementTypes{

@@ -12,7 +12,7 @@ namespace tessera::data {
 namespace {
 
 constexpr std::uint32_t kShdClasses = 20;
-constexpr std::uint64_t kMostShdElements = std::uint64_t{1} << 26;  ///< of labels and of arrays
+constexpr std::uint64_t kMostShdElements = std::uint64_t{1} << 26;  ///< limit on labels, on arrays
 
 /// One array of a dataset of arrays of varying length: memory of the library's.
 template <class Number>

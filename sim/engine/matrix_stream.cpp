@@ -35,7 +35,7 @@ struct Stream {
   std::uint32_t waiting;      ///< t5: where the result that waits in a register goes, if one does
   std::uint32_t out;          ///< where the results that are to come go
   std::uint32_t positions;
-  std::uint32_t x_bytes, bytes;  ///< of inputs; of partials and of results
+  std::uint32_t x_bytes, bytes;  ///< size of inputs; size of partials and of results
 };
 
 bool inside(std::uint32_t begin, std::uint32_t end, std::uint32_t low, std::uint32_t size) {

@@ -181,7 +181,7 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
         replaced_.emplace_back(address + i, bytes_[address + i]);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Of two calls: it may be of two workers, of which nobody knows who was the last.
+    // Two calls wrote it: they may be two workers' calls, in unknown order.
     const bool twice = (states[i] & kKnownBits) == left;
     const auto state = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | by);
     states[i] = (state & kPinned) == 0 && !twice ? static_cast<std::uint8_t>(state | now) : state;
@@ -190,7 +190,7 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
   return true;
 }
 
-/// Whether all workers know that these bytes stand there.
+/// True if all workers know that these bytes stand there.
 bool TaintedMemory::holds(std::uint32_t address, std::uint32_t count, const void* bytes) const {
   for (std::uint32_t i = 0; i < count; ++i)
     if ((states_[address + i] & kKnownBits) != to_workers) return false;

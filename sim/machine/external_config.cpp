@@ -44,7 +44,7 @@ void describe_banks(Fields& fields, DramConfig& dram) {
                  "found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks);
 }
 
-/// What a platform's memory has no use for.
+/// The keys that a platform's memory does not use.
 void describe_channels(Fields& fields, ExternalConfig& external) {
   const std::string_view unused = external.has_channels() ? "" : "model";
   fields.field({"channels", "DRAM channels: of the chip, or of each tile", "", false, unused},

@@ -36,9 +36,9 @@ class Walk {
 
  private:
   struct Pulled {
-    std::size_t step = 0, sequence = 0;  ///< of the last one
+    std::size_t step = 0, sequence = 0;  ///< the last pull's
     std::uint32_t steps = 0;
-    std::optional<Place> source;  ///< of the array's first byte; none: of several places
+    std::optional<Place> source;  ///< place of the array's first byte; none: of several places
   };
   struct Named {
     std::size_t step;
@@ -63,7 +63,7 @@ class Walk {
       add(loop.body);
     });
   }
-  /// What loads, stores and the host name moves beside the steps.
+  /// Marks the arrays that loads, stores and the host move beside the steps.
   void add(const Rounds& rounds) {
     for (const auto* arrays : {&rounds.loaded, &rounds.seconds})
       bound_.insert(arrays->begin(), arrays->end());
@@ -138,8 +138,8 @@ class Walk {
     return end;
   }
 
-  /// Whether all that reads `array` comes behind its pull, in the same turn of all loops, and
-  /// nothing may write `from` until then.
+  /// True if all reads of `array` come behind its pull, in the same turn of all loops, and nothing
+  /// may write `from` until then.
   [[nodiscard]] bool lasts(BufferId array, BufferId from, const Pulled& pulled) const {
     std::size_t end = pulled.step + 1;
     for (const Named& use : named_.at(array)) {
@@ -172,7 +172,7 @@ Aliases::Aliases(const Description& description) {
   for (std::uint32_t id = 0; id < arrays.size(); ++id)
     if (const std::optional<Place> source = walk.source(BufferId(id)))
       of_.emplace(BufferId(id), *source);
-  // What stands for another array lies where that is written.
+  // An alias of an alias is dropped: its source lies where that array is written.
   std::erase_if(of_, [all = of_](const auto& one) { return all.contains(one.second.buffer); });
 }
 

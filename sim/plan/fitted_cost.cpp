@@ -65,7 +65,7 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
   return box;
 }
 
-/// Whether the cost goes on along each axis as it does along the box's edge.
+/// True if the cost goes on along each axis as it does along the box's edge.
 bool FittedCost::goes_on(const Box& box, const Measure& measure) {
   const auto from = static_cast<double>(measured_at(box.corner, measure));
   for (std::size_t i = 0; i < axes_.size(); ++i) {

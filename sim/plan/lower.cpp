@@ -68,7 +68,7 @@ class Lowering {
     }
   }
 
-  /// Of the chip's memory all tiles name the same buffer.
+  /// Adds a buffer outside; in the chip's memory all tiles name the same buffer.
   void add_outer(const OuterArray& array) {
     std::vector<program::OuterId>& parts =
         outers_.emplace_back(description_.tiles(), program::OuterId{UINT32_MAX});
@@ -233,7 +233,7 @@ class Lowering {
     return set;
   }
 
-  /// What a tile takes, from the part of an array that it lies in.
+  /// Bytes that a tile takes, with the part of an array in which they lie.
   struct Taken {
     BufferId from;
     std::uint32_t offset, bytes;
@@ -244,7 +244,7 @@ class Lowering {
     }
   };
 
-  /// Of each tile. As one list it would be copied while it grows.
+  /// Bytes taken, by tile. One list of all would be copied while it grows.
   [[nodiscard]] std::vector<std::vector<Taken>> taken(const Exchange& exchange) const {
     std::vector<std::vector<Taken>> all(exchange.tiles);
     Pulls pulls;
@@ -330,7 +330,7 @@ class Lowering {
     return lowered_loop;
   }
 
-  /// What a tile holds of the tensor; nothing if it has no part of the array.
+  /// A tile's part of the tensor; nothing if the tile has no part of the array.
   [[nodiscard]] std::optional<program::TensorPart> part_of(const TensorOver& over,
                                                            Tile tile) const {
     const auto* const outside = std::get_if<OuterId>(&over.array);
@@ -371,12 +371,12 @@ class Lowering {
   Aliases aliases_;
   program::Program& program_;
   std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
-  std::vector<std::vector<OuterId>> outers_;            ///< the same outside
+  std::vector<std::vector<OuterId>> outers_;            ///< as parts_, for memory outside
   std::vector<std::optional<std::uint32_t>> codelets_;  ///< by index in the description
-  std::map<BufferId, BufferId> seconds_;                ///< of arrays for which others stand
+  std::map<BufferId, BufferId> seconds_;                ///< by array: the one that stands for it
   std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
   bool measured_ = true;
-  std::optional<bool> last_measured_;  ///< of the step before; none: there is none
+  std::optional<bool> last_measured_;  ///< the previous step's; none: there is none
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 namespace {
 
-constexpr std::uint64_t kPieces = 16;  ///< of streams that a schedule cuts, at most
+constexpr std::uint64_t kPieces = 16;  ///< most streams that a schedule cuts
 std::uint64_t entries(std::uint64_t streams) { return streams + std::min(2 * streams, kPieces); }
 
 std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
@@ -171,7 +171,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     into.steps.push_back({std::move(own)});
   }
 
-  /// What others pull from the tile. Returns how many streams that is.
+  /// Adds the copies that other tiles pull from the tile. Returns the number of their streams.
   std::uint64_t add_sent(program::Exchange& own, const Exchange& exchange) {
     std::uint64_t sends = 0;
     for (const SentStreams::Sent& sent : sent_->of(exchange, tile_)) {
@@ -181,7 +181,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     return sends;
   }
 
-  /// What others may pull from the tile. Returns how many streams that is, about.
+  /// Adds the copies that others may pull from the tile. Returns roughly the number of streams.
   std::uint64_t add_share(program::Exchange& own, const Exchange& exchange) {
     std::uint64_t sends = 0;
     std::uint64_t held = 0;  ///< bytes of the arrays that others pull from

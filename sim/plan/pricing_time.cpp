@@ -129,16 +129,16 @@ class Pricing::TimeWalk {
     add(rounds.first, times * rounds.passes, true);
   }
 
-  /// Whether the measured region begins with the step at hand.
+  /// True if the measured region begins with the step at hand.
   [[nodiscard]] bool begins() const { return !within_rounds_ && sum_.cycles == 0; }
 
-  /// What each of so many more may take.
+  /// The cycles left for each of `times` more steps under the limit.
   [[nodiscard]] std::uint64_t left(std::uint64_t times) const {
     if (limit_ == kNoLimit) return kNoLimit;
     return (limit_ - std::min(limit_, sum_.cycles)) / times;
   }
 
-  /// Of steps of a round, by themselves.
+  /// The prediction for steps of a round, by themselves.
   [[nodiscard]] Prediction of(const Sequence& steps, bool behind_wait = true) {
     const Prediction outer = std::exchange(sum_, {});
     const bool within = std::exchange(within_rounds_, true);
@@ -181,7 +181,7 @@ class Pricing::TimeWalk {
     return std::max(load + working + alone, moving + last);
   }
 
-  /// Of rounds that are carried out so often, with the turn directly before them: on average.
+  /// Average cycles of rounds carried out `times` times, with the turn directly before them.
   [[nodiscard]] std::optional<std::uint64_t> carried_out(const WorkedRounds& rounds,
                                                          std::uint64_t times) {
     const std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
@@ -203,8 +203,8 @@ class Pricing::TimeWalk {
     return cycles;
   }
 
-  /// Whether so many cycles are notably fewer for a memory's not being refreshed before the first
-  /// interval has passed: it moves then what takes this much longer later.
+  /// True if `cycles` are notably fewer because a memory is not refreshed before the first interval
+  /// has passed: the data moved in that time take this much longer later.
   [[nodiscard]] bool begins_faster(std::uint64_t cycles) const {
     constexpr double kNotable = 0.02;
     const MachineConfig& machine = pricing_.machine();
@@ -298,7 +298,7 @@ class Pricing::TimeWalk {
     return machine.external.least_cycles(bytes, machine.tiles, machine.clock_ghz);
   }
 
-  /// Of the tile that it asks most of; nothing moves where none receives.
+  /// The load of the exchange on its busiest tile; nothing moves where no tile receives.
   [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
     const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
     std::vector<ExchangeLoad> loads;
@@ -355,7 +355,7 @@ class Pricing::TimeWalk {
   std::span<const Tile> tiles_;
   const Schedules* schedules_;  ///< null: exchanges are estimated
   StepCalls calls_;
-  std::vector<std::uint64_t> addresses_;  ///< of buffers outside
+  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers outside
   bool within_rounds_ = false;
   std::optional<WorkedRounds> lead_;  ///< the step before, where that is one turn
   Prediction sum_;

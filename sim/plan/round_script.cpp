@@ -12,7 +12,7 @@ namespace {
 using What = Transfer::What;
 using Kind = OuterScript::Step::Kind;
 
-/// Of one turn, about.
+/// Approximate number of requests in one turn.
 std::uint64_t requests(std::span<const OuterLoad> loads, std::uint64_t request_bytes) {
   std::uint64_t sum = 0;
   for (const OuterLoad& load : loads)
@@ -93,12 +93,12 @@ OuterScript joined(OuterScript first, const OuterScript& second) {
   return first;
 }
 
-/// Of the first starts and waits, which are as many as registers hold lists.
+/// The lists of the first starts and waits: at most as many as registers hold.
 struct FirstLists {
   std::set<std::pair<const Rounds*, What>> all;
   std::size_t left = program::HeldLists::kMost;
 
-  /// Whether more may come.
+  /// True if more may come.
   bool add(const Transfer& transfer) {
     all.emplace(transfer.rounds, transfer.what);
     left -= std::min<std::size_t>(left, transfer.starts && transfer.waits ? 2 : 1);
@@ -120,7 +120,7 @@ bool add_first(const Sequence& steps, FirstLists& lists) {
   });
 }
 
-/// The same with fewer of them.
+/// `rounds` with fewer passes and rounds.
 Rounds some_of(const Rounds& rounds, std::uint32_t passes, std::uint32_t each) {
   Rounds some = rounds;
   some.passes = passes;

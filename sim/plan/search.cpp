@@ -12,9 +12,9 @@ namespace tessera::plan {
 
 namespace {
 
-/// Of plans that are scheduled to be compared.
+/// Limit of pulls in all plans that are scheduled for comparison.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
-/// The same of requests of memory outside, of one plan.
+/// Limit of requests to memory outside, in one plan.
 constexpr std::uint64_t kMostRequestsCompared = 150'000;
 
 /// Transfers with memory outside are estimated from parts of them, so kMoreOutside times as many
@@ -172,7 +172,7 @@ class Search {
     return found;
   }
 
-  /// What is read of a variant; that of the option in hand is kept.
+  /// Reads a variant's description; keeps that of the option in hand.
   const Described& described(const Found& found) {
     const std::pair plan(found.option, found.variant);
     if (!last_ || last_->first != plan) {
@@ -206,7 +206,7 @@ class Search {
     return program::as_sram(memory, pricing_.machine().tile);
   }
 
-  /// What a plan's bytes may be, and what they may be by estimate.
+  /// Limits for a plan's bytes: exact, and by estimate.
   [[nodiscard]] std::uint64_t room() const { return room_ - std::min(room_, space_.reserved); }
   [[nodiscard]] std::uint64_t most() const { return room() - std::min(room(), margin_); }
   [[nodiscard]] bool within(const Found& found, std::uint64_t most) const {
@@ -216,7 +216,7 @@ class Search {
     return program::total(found.memory) > 0 && least_bytes_of(found) + space_.reserved <= room_;
   }
 
-  /// Of an option that does not fit.
+  /// Notes the first variant of an option that does not fit, and variants that need less still.
   void note_least(std::size_t option) {
     const Found first = placed(option, 0);
     std::uint64_t least = bytes(first);
@@ -226,7 +226,7 @@ class Search {
     note_between(least, first, last);
   }
 
-  /// Of the variants between these, those that need less than `least` and than those before them.
+  /// Notes the variants between these that need less than `least` and than those before them.
   void note_between(std::uint64_t& least, const Found& low, const Found& high) {
     if (high.variant <= low.variant + 1 || in_sram(least_of(low, high).memory) >= least) return;
     const Found middle = between(low, high);
@@ -310,8 +310,9 @@ class Search {
     return exact;
   }
 
-  /// Of those that fit as programs of all tiles, and are few enough to be scheduled. Estimates of
-  /// time are bounds, but where bounds are only what is expected. Nothing: none fits.
+  /// The fastest plan among those that fit as programs of all tiles and are few enough to be
+  /// scheduled. Estimates of time are bounds, except where bounds are only expected values.
+  /// Nothing: none fits.
   std::optional<Found> fastest() {
     std::optional<Found> best;
     std::uint64_t compared = 0;
@@ -333,7 +334,7 @@ class Search {
     return best;
   }
 
-  /// Of a plan whose exchanges are scheduled; nothing: they are only estimated.
+  /// Pulls of a plan whose exchanges are scheduled; nothing: they are only estimated.
   std::optional<std::uint64_t> scheduled_pulls(const Found& found) {
     if (!space_.schedules || !pricing_.costs().schedules()) return std::nullopt;
     const Described& of = described(found);
@@ -341,7 +342,7 @@ class Search {
     return all <= kMostPulls ? std::optional(all) : std::nullopt;
   }
 
-  /// What needs less by its estimate fits, however long lists become.
+  /// True if the plan needs so little by its estimate that it fits, however long lists become.
   [[nodiscard]] bool fits_by_far(const Found& estimate) const {
     const std::uint64_t bytes = in_sram(estimate.memory);
     return bytes > 0 && bytes + bytes / 4 + space_.reserved <= room_;
@@ -370,21 +371,21 @@ class Search {
   Pricing& pricing_;
   std::uint64_t room_;  ///< bytes of a tile
   std::size_t most_finalists_;
-  std::uint64_t margin_ = 0;      ///< of it for lists that are longer than estimated
+  std::uint64_t margin_ = 0;      ///< reserved for lists longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
   std::vector<Found> doubtful_;   ///< likewise, of those that fit if their lists are shorter
   /// An option that does not fit by its estimate. Those that need too much whatever their lists
   /// come last.
   struct Misfit {
     bool never;           ///< it needs more than there is, however short its lists are
-    std::uint64_t bytes;  ///< what it needs at least if `never`, else below which no rank() is
+    std::uint64_t bytes;  ///< minimum need if `never`, else lower bound of rank()
     std::size_t option;
     auto operator<=>(const Misfit&) const = default;
   };
   std::vector<Misfit> misfits_;
   std::uint64_t closest_bytes_ = UINT64_MAX;
   Found closest_;
-  std::vector<Found> near_;  ///< what was asked for it
+  std::vector<Found> near_;  ///< candidates for closest_
   std::optional<std::pair<std::pair<std::size_t, std::uint32_t>, Described>> last_;
 };
 

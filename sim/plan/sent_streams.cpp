@@ -26,7 +26,7 @@ void list_exchanges(const Sequence& steps, std::vector<const Exchange*>& all) {
   }
 }
 
-/// What several tiles may pull.
+/// A stream that several tiles may pull.
 using Stream = std::tuple<Tile, BufferId, std::uint32_t, std::uint32_t>;
 
 }  // namespace

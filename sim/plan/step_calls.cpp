@@ -7,7 +7,7 @@
 namespace tessera::plan {
 namespace {
 
-/// Whether data that are expected decide the time of some of these.
+/// True if expected data decide the time of some of these calls.
 bool expects(const Description& description, const std::vector<Call>& calls) {
   return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
     const std::vector<program::Argument>& arguments = call.vertex.arguments;
@@ -18,7 +18,7 @@ bool expects(const Description& description, const std::vector<Call>& calls) {
   });
 }
 
-/// Of more tiles calls are not run.
+/// Calls are not run on more tiles than this.
 constexpr std::size_t kMostTiles = 256;
 
 /// Calls of one step are run together where there are no more of them, and each takes on average
@@ -114,7 +114,7 @@ bool Pricing::StepCalls::runs(const Call& call) {
   return closely_ && call.held && estimate(call) <= kMostMeasured;
 }
 
-/// Whether calls take notably less together than one by one.
+/// True if calls take notably less together than one by one.
 bool Pricing::StepCalls::saves(const std::vector<Call>& calls) {
   if (!closely_ || calls.size() < 2 || calls.size() > kMostTogether) return false;
   std::uint64_t sum = 0;

@@ -42,7 +42,7 @@ struct Layout {
   const BarChart* chart;
   Frame frame;
   std::size_t each;  ///< bars in a group
-  double low, high;  ///< of the axis
+  double low, high;  ///< ends of the axis
   Names bars, groups;
 
   [[nodiscard]] double place(std::size_t group, std::size_t bar) const {

@@ -20,8 +20,8 @@ struct Upright {
   bool numeric = true, logarithmic = false;
   Extent extent{};
   double scale = 1;
-  std::vector<std::string> words;  ///< of texts, bottom first
-  std::vector<double> values;      ///< of numbers, each once, ascending
+  std::vector<std::string> words;  ///< text values, bottom first
+  std::vector<double> values;      ///< numbers, each once, ascending
 
   [[nodiscard]] std::optional<double> place(const Row& row) const {
     if (!numeric) {

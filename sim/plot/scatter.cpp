@@ -15,7 +15,7 @@ namespace {
 
 struct Point {
   double x, y;
-  std::string series;  ///< what tells its colour, as a text
+  std::string series;  ///< text that selects its colour
   std::optional<double> colour;
 };
 

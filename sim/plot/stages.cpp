@@ -11,7 +11,7 @@
 namespace tessera::plot {
 namespace {
 
-/// What takes cycles of a stage: computing and kinds of streams, of which the largest binds.
+/// The parts of a stage's cycles: computing and kinds of streams, of which the largest binds.
 struct Parts {
   std::vector<std::string> names{"compute"};
 

@@ -220,13 +220,13 @@ class ControlWriter {
     if (overlap_) loaded_codelet_ = id;
   }
 
-  /// Whether a step of the zone follows without barrier, loop or branch.
+  /// True if a step of the zone follows without barrier, loop or branch.
   [[nodiscard]] bool goes_on_to(std::uint32_t step) const {
     return step < flow_.end_of_zone[zone_] && !flow_.steps[step].sync &&
            !branches_[step - flow_.begin_of_zone(zone_)];
   }
 
-  /// Whether the next work is a vertex or an exchange of `step`.
+  /// True if the next work is a vertex or an exchange of `step`.
   [[nodiscard]] bool works_in(std::uint32_t step) const {
     return next_work_ < work_.size() && work_[next_work_].step == step &&
            work_[next_work_].decision == nullptr;

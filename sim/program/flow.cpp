@@ -18,7 +18,7 @@ class Flattener {
   }
 
  private:
-  /// What lies before the next step.
+  /// The step or control directly before the next step.
   enum class Behind : std::uint8_t {
     step,
     repeat,  ///< or that loop's end

@@ -196,7 +196,7 @@ class Listing {
   TileId tile_;
   std::string text_;
   std::map<std::string_view, std::uint32_t> of_name_;
-  std::map<BufferId, std::string> names_;  ///< of this tile's arrays
+  std::map<BufferId, std::string> names_;  ///< names of this tile's arrays
 };
 
 }  // namespace

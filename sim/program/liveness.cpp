@@ -101,7 +101,7 @@ class Lifetimes {
     return uses.last;
   }
 
-  /// Whether something used in `loop` (at one end at least) is live during all of it: if it is used
+  /// True if a buffer used in `loop` (at one end at least) is live during all of it: if it is used
   /// outside too, or passes between the test of a While and its body, which may go both ways.
   static bool lives_throughout(const FlatLoop& loop, Lifetime uses) {
     if (!within(loop, uses.first) || !within(loop, uses.last)) return true;

@@ -19,7 +19,7 @@ std::uint64_t data_bytes(const CategoryBytes& bytes) {
          bytes[static_cast<std::size_t>(Category::stack)];
 }
 
-/// Of its memory, or of the fuller of its two.
+/// Used share of the tile's memory, or of the fuller of its two memories.
 double share_of(const CategoryBytes& bytes, const TileConfig& tile) {
   const auto share = [](std::uint64_t need, std::uint64_t capacity) {
     return static_cast<double>(need) / static_cast<double>(capacity);

@@ -95,7 +95,7 @@ Layout place(std::span<const Block> blocks, std::uint64_t base, std::uint32_t st
   const std::vector<std::uint64_t> live = live_bytes(blocks, steps);
   const auto fullest = std::max_element(live.begin(), live.end());
   layout.peak = categories_at(blocks, static_cast<std::int32_t>(fullest - live.begin()) - 1);
-  // What alignment and packing lose counts as tensors, so that the categories sum to the need.
+  // Losses to alignment and packing count as tensors, so that the categories sum to the need.
   layout.peak[static_cast<std::size_t>(Category::tensors)] += layout.end - base - *fullest;
   layout.live.assign(live.begin() + 1, live.end() - 1);
   return layout;

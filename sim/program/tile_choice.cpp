@@ -20,7 +20,7 @@ constexpr std::uint64_t kLeastShare = 4, kLeastShareAlone = 16;
 constexpr std::uint64_t kMuchWorse = 8;
 /// Numbers in a row that are no better.
 constexpr std::uint32_t kMostInVain = 6;
-/// Of so few tiles one may be better than all numbers between.
+/// Up to this number of tiles, one tile may be better than all numbers between.
 constexpr std::uint32_t kFewTiles = 16;
 
 /// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
@@ -62,13 +62,13 @@ class TileChoice {
     return tiles - std::min(lowest, std::max(std::bit_floor(tiles - 1) / kParts, 1U));
   }
 
-  /// Of far fewer tiles one may be better where ways are long.
+  /// Tries powers of two below: where ways are long, one of far fewer tiles may be better.
   void consider_halves(std::uint32_t tiles) {
     if (tiles < 2) return;
     for (tiles = std::bit_floor(tiles - 1); tiles > 1; tiles /= 2) consider(tiles);
   }
 
-  /// Whether still fewer may be better.
+  /// Tries a number of tiles. True if still fewer may be better.
   bool consider(std::uint32_t tiles) {
     const std::unique_ptr<MachineCosts> costs = costs_.with_tiles(tiles);
     std::unique_ptr<Workload> planned;

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// What the ports of one kind of stream did.
+/// The work of the ports of one kind of stream.
 struct Carried {
   std::map<std::pair<std::uint32_t, bool>, std::uint64_t> busy;  ///< by node, sending or receiving
   std::uint64_t bytes = 0;
@@ -43,7 +43,7 @@ struct Carried {
 
 using Streams = std::map<std::uint32_t, Carried>;  ///< by kind
 
-/// What the exchanges of a superstep moved.
+/// Adds the data that the exchanges of a superstep moved.
 void add(const MachineConfig& machine, const program::Program& program, const program::Flow& flow,
          const SuperstepRecord& step, Streams& streams) {
   for (const std::uint32_t number : step.exchanges)
@@ -55,12 +55,12 @@ void add(const MachineConfig& machine, const program::Program& program, const pr
 
 struct Stage {
   std::string name;
-  Cycle end = {};                 ///< of the compute tile that ends last
-  Cycle end_of_others = {};       ///< of the node of another class that does
+  Cycle end = {};                 ///< end of the last compute tile
+  Cycle end_of_others = {};       ///< end of the last node of another class
   bool computes = false;          ///< compute tiles take part
-  Cycle most = {}, waiting = {};  ///< of the one that computes most
+  Cycle most = {}, waiting = {};  ///< on the tile that computes most
   Streams streams = {};
-  Cycle exchange = {};  ///< of supersteps that all tiles take together
+  Cycle exchange = {};  ///< in supersteps that all tiles take together
   Bytes exchanged = {};
 
   /// A superstep that all tiles take together.
@@ -101,7 +101,7 @@ class Stages {
     return step < stage_of_.size() && stage_of_[step] != kNone ? &stages_[stage_of_[step]]
                                                                : nullptr;
   }
-  /// Whether all tiles take the step together.
+  /// True if all tiles take the step together.
   [[nodiscard]] bool together(std::uint32_t step) const { return together_.contains(step); }
 
  private:
@@ -179,7 +179,7 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
 
 namespace {
 
-/// What all exchanges of a run moved, on a machine with streams.
+/// The data moved by all exchanges of a run, on a machine with streams.
 Streams streams_of(const MachineConfig& machine, const program::Program& program,
                    const RunResult& result) {
   Streams streams;

@@ -311,7 +311,7 @@ std::string check_line(const Json& report) {
   return line;
 }
 
-/// What a run was that was to compute no values; nothing for others.
+/// The outcome of a run that was to compute no values; nothing for other runs.
 std::string timing_line(const Json& report) {
   if (!report.contains("timing")) return {};
   const Json& timing = report.at("timing");

@@ -19,7 +19,7 @@ namespace tessera::report {
 
 namespace {
 
-/// Of each zone the tiles that the program names: the others end at once and count in no mean.
+/// By zone, how many tiles the program names: the others end at once and count in no mean.
 std::map<std::uint32_t, std::uint32_t> tiles_at_work(const program::Images& images) {
   std::map<std::uint32_t, std::uint32_t> tiles;
   for (std::size_t tile = 0; tile < images.tiles.size(); ++tile) {

@@ -40,7 +40,7 @@ struct Slots {
   std::uint64_t busiest_floating = 0, busiest_issue = 0;
   std::uint64_t floating_tiles = 0;    ///< with any
   std::uint64_t active_tiles = 0;      ///< that issue anything or move bytes
-  std::uint64_t active_ports = 0;      ///< of these, in the fabric's own rate
+  std::uint64_t active_ports = 0;      ///< their ports, in units of the fabric's own rate
   std::uint64_t floating_compute = 0;  ///< compute cycles of floating_tiles
 
   /// `ports`: times the fabric's rate that the tile moves bytes at.

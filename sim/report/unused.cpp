@@ -58,13 +58,13 @@ void add_instructions(const Executed& executed, const std::string& tile, Unused&
     note("interval", costs.interval);
     keys["slots.float_lanes"] |= used && costs.interval.number == &IntervalConfig::floating;
   }
-  // Of every supervisor, whose instructions are not counted.
+  // Every supervisor uses these, and its instructions are not counted.
   for (const char* key : {"latency.integer", "slots.plain"}) keys.erase(key);
   for (const auto& [key, used] : keys)
     unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
 }
 
-/// Of the supervisors of nodes from `begin` to `end`, which have an issue port of their own.
+/// Adds keys of the supervisors of nodes from `begin` to `end`, if they have their own issue port.
 void add_supervisors(const TileConfig& tile, const std::string& keys, const Built& built,
                      std::size_t begin, std::size_t end, Unused& unused) {
   if (tile.issue != IssueKind::barrel) return;  // theirs are the workers' costs
@@ -97,7 +97,7 @@ constexpr MatrixType kMatrixTypes[] = {
     {"i16", Activity::matrix_i16, &MatrixUnitConfig::i16},
     {"bf16", Activity::matrix_bf16, &MatrixUnitConfig::bf16}};
 
-/// Whether the unit took blocks that it would not take if it had only those of its own sizes.
+/// True if the unit took blocks that it would not take if it had only those of its own sizes.
 bool took_smaller_blocks(const MatrixUnitConfig& unit, const Executed& executed) {
   MatrixUnitConfig own = unit;
   own.smaller_blocks = false;
@@ -150,7 +150,7 @@ void add_energy(const MachineConfig& machine, const Executed& executed, Unused& 
   unused.add(exists(&MatrixUnitConfig::i8), "energy.area.i8_mac_um2", kNoType);
 }
 
-/// Whether bytes go from one place of the floor plan, which holds a pair of tiles, to another.
+/// True if bytes go from one place of the floor plan, which holds a pair of tiles, to another.
 bool sends_afar(const program::Program& program) {
   const auto pair = [&](const program::Place& place) {
     return index(program.buffer(place.buffer).tile) / 2;
@@ -162,7 +162,7 @@ bool sends_afar(const program::Program& program) {
   return false;
 }
 
-/// What moves bytes between tiles.
+/// Adds the keys for data between tiles.
 void add_exchanges(const MachineConfig& machine, const Built& built, const RunResult& result,
                    Unused& unused) {
   if (machine.fabric.kind == "streams") {
@@ -183,7 +183,7 @@ void add_exchanges(const MachineConfig& machine, const Built& built, const RunRe
   const bool afar = sends_afar(built.program);
   for (const char* const key : {"cycles_per_hop", "columns"})
     unused.add(afar, fmt::format("fabric.{}", key), "no pair of tiles sent another one anything");
-  // What a pair takes together its ports count once.
+  // The ports count data that a pair takes together once.
   const bool shares = machine.fabric.pair_sharing
                           ? port_use(built.images, result).bytes.received < result.exchange_bytes
                           : result.multicast_bytes != Bytes(0);
@@ -235,7 +235,7 @@ void add_nodes(const MachineConfig& machine, const Built& built, const RunResult
   }
 }
 
-/// Of keys that act on several workers of a tile.
+/// Adds keys that act on several workers of a tile.
 void add_launches(const TileConfig& tile, const Workload& workload, Unused& unused) {
   const bool several = workload.facts().value("started_contexts", tile.contexts) > 1;
   unused.add(several, "tile.supervisor.launch_stagger_cycles",

@@ -76,7 +76,7 @@ class Side {
   std::span<const NumberKey> with_;
   const Catalogue& catalogue_;
   config::Presets machines_;
-  std::string problem_;  ///< of the first value that is not allowed
+  std::string problem_;  ///< why the first value that is not allowed is not
 };
 
 }  // namespace

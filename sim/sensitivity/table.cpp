@@ -57,7 +57,7 @@ std::string listed(const std::vector<std::string>& items) {
 
 constexpr std::string_view kHeading = "d log ... / d log key";
 
-/// Of the keys that have a row.
+/// Width of the column of names: the heading and the keys that have a row.
 std::size_t name_width(const Result& result) {
   std::size_t width = kHeading.size();
   for (const Key& key : result.keys) {

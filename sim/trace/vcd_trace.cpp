@@ -41,8 +41,8 @@ class VcdTrace : public Format {
     Cycle at;
     VcdWriter::Signal signal;
     Word word;
-    std::uint64_t number;  ///< of a kNumber; bytes of a transfer that kBegins or kEnds
-    TileId from{};         ///< of a transfer
+    std::uint64_t number;  ///< value for kNumber; bytes of a transfer for kBegins or kEnds
+    TileId from{};         ///< source of a transfer
   };
 
   void declare(const Settings& settings);

@@ -134,7 +134,7 @@ class ChoiceMaker {
     return (is.mnemonic == fsgnj_s || is.mnemonic == fsgnj_d) && is.rs1 == is.rs2;
   }
 
-  /// Of each x register, and of each f register: which one holds its value now.
+  /// By x register and by f register: the register that holds its value now.
   using Names = std::array<std::array<std::uint8_t, 32>, 2>;
 
   static void rename_operands(isa::Instruction& is, const Names& names) {

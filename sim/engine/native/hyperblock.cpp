@@ -5,7 +5,7 @@
 namespace tessera::engine::native {
 namespace {
 
-constexpr std::size_t kMostSteps = 128;  ///< of a turn
+constexpr std::size_t kMostSteps = 128;  ///< limit for one turn
 
 class HyperblockFinder {
  public:
@@ -54,8 +54,8 @@ class HyperblockFinder {
     return block;
   }
 
-  /// Of the nodes that are come to although choices are made: stretches, and which are kept. What
-  /// is in a stretch stands in nodes once more.
+  /// Makes stretches of the nodes still reached despite choices, and notes the nodes to keep. Steps
+  /// in a stretch stand in nodes once more.
   void find_others() {
     std::vector<std::size_t> reached{0};
     made_.kept[0] = true;
@@ -181,7 +181,7 @@ class HyperblockFinder {
     }
   }
 
-  /// What a choice reads and writes, as one step.
+  /// Notes the registers that a choice reads and writes, as if it were one step.
   static void note_registers(Step& step, const Choice& choice) {
     for (const Choice::Select& each : choice.x) step.sets.writes_x |= 1U << each.rd;
     for (const Choice::Select& each : choice.f) step.sets.writes_f |= 1U << each.rd;

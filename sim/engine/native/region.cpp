@@ -173,7 +173,7 @@ class Finder {
   std::size_t most_steps_;
   const Surroundings& code_;
   Region region_;
-  std::unordered_set<std::uint32_t> pcs_;  ///< of steps
+  std::unordered_set<std::uint32_t> pcs_;  ///< pcs with a step
   std::size_t different_ = 0;              ///< steps, of those with the same pc one
   std::map<std::pair<const Op*, const Signature*>, int> numbers_;
   std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with a return

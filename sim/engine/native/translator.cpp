@@ -6,10 +6,10 @@ namespace tessera::engine::native {
 namespace {
 
 constexpr std::size_t kPaid = 100;            ///< instructions a meeting pays for
-constexpr std::size_t kPaidAgain = 5;         ///< of regions that are outgrown
-constexpr std::size_t kMost = 1500;           ///< of a region
-constexpr std::uint32_t kMeetings = 2;        ///< of an Op before it is worth translating
-constexpr std::size_t kMostVersions = 8;      ///< of an entry
+constexpr std::size_t kPaidAgain = 5;         ///< likewise, towards outgrown regions
+constexpr std::size_t kMost = 1500;           ///< most steps in a region
+constexpr std::uint32_t kMeetings = 2;        ///< times an Op is met before translation
+constexpr std::size_t kMostVersions = 8;      ///< most versions of an entry
 constexpr std::uint32_t kLargest = 1U << 30;  ///< memory whose bounds are immediates
 
 }  // namespace

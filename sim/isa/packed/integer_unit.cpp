@@ -82,7 +82,7 @@ Floats widened_bf16(std::uint64_t word) {
   return std::bit_cast<Floats>(__builtin_convertvector(std::bit_cast<Halves>(word), Words) << 16);
 }
 
-/// Of each lane of `Lanes` the larger.
+/// The larger value of each lane of `Lanes`.
 template <class Lanes>
 std::uint64_t larger(std::uint64_t a, std::uint64_t b) {
   const auto first =

@@ -6,10 +6,10 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// What both sides of a branch load, both sides, done one after the other, and the choice between
-/// their results. Nothing that the interpreter would find is touched before the last place where it
-/// may have to go on, which is always at the branch. Operands of floating-point arithmetic are 0 on
-/// the side that is not taken, where all results are exact: no flag accrues.
+/// Emits the loads of both sides of a branch, both sides, one after the other, and the choice
+/// between their results. Nothing that the interpreter would find is touched before the last place
+/// where it may have to go on, which is always at the branch. Operands of floating-point arithmetic
+/// are 0 on the side that is not taken, where all results are exact: no flag accrues.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -149,7 +149,7 @@ bool Emitter::is_number(const Choice& choice, const Choice::Select& select, std:
          (f == choice.compare.rs1 || f == choice.compare.rs2);
 }
 
-/// What is still to be done with values is the same for both, or done.
+/// Makes the work left on the two values the same, or does it.
 void Emitter::prepare(const Choice& choice, const Choice::Select& select) {
   const auto has = [](std::uint64_t bits, unsigned f) { return (bits >> f & 1) != 0; };
   if (!has(singles_.known, select.from[0]) || !has(singles_.known, select.from[1])) {

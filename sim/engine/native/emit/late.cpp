@@ -46,7 +46,7 @@ bool Emitter::is_awaited(std::size_t part) const {
   return step.at >= static_cast<int>(position()) || step.needed >= static_cast<int>(position());
 }
 
-/// What the parts make that whoever leaves now takes along, and what it is made from.
+/// The results of parts that code leaving now takes along, and their operands.
 std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) const {
   const int now = static_cast<int>(position());
   std::set<std::size_t> all;

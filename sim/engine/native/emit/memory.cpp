@@ -58,7 +58,7 @@ x86::Mem Emitter::address(const Step& step, const Access& access) {
   return x86::ptr(x86::rbp, get_behind(access.base, x86::eax).r64(), 0, offset, bytes);
 }
 
-/// What the next tile will read there; uses rdx.
+/// Prefetches the data that the next tile will read at `from`; uses rdx.
 void Emitter::bring(const Mem& from) {
   a_.mov(x86::rdx, x86::qword_ptr(x86::rsp, stack::kNext));
   a_.add(x86::rdx, from.baseReg().as<Gp>());
@@ -111,7 +111,7 @@ void Emitter::load_x(const isa::Instruction& is, const Mem& from, const Gp& made
     a_.movzx(made, from);
 }
 
-/// What both sides of a choice load.
+/// Emits a load of either side of a choice.
 void Emitter::load_ahead(const Step& load) {
   ++step_;
   const isa::Instruction& is = load.instruction;

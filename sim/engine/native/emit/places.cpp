@@ -104,7 +104,7 @@ void Emitter::narrow(unsigned x) {
   a_.mov(made, made);
 }
 
-/// Of a host register that is about to have another's turn. False: nothing in it is to be kept.
+/// Keeps the word in a host register before another takes its turn there. False: nothing to keep.
 bool Emitter::keep_apart(std::size_t i) {
   const auto x = static_cast<unsigned>(shared_[i].x);
   if (x >= mate_.size() || mate_[x] == 0) return false;

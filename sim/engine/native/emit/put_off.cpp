@@ -52,7 +52,7 @@ bool stays(const Step& step) { return step.kind == Kind::pass || is_arithmetic(s
 
 }  // namespace
 
-/// Whether the next instruction that reads the result does both at once.
+/// True if the next instruction that reads the result does both at once.
 bool Emitter::is_taken(const Instruction& is) const {
   if (is.rd == 0 || (!shifts(is) && is.mnemonic != sltu)) return false;
   if (shifts(is) && (is.imm == 0 || is.rs1 == 0)) return false;
@@ -171,7 +171,7 @@ void Emitter::make_all(const std::function<bool(const Instruction&)>& due) {
     make(*found);
 }
 
-/// Whether the register is written, after the step at hand, before anybody reads it or leaves.
+/// True if the register is written, after the step at hand, before a read or an exit.
 bool Emitter::is_dead(unsigned x) const {
   for (const Step& step : ahead_) {
     if (!stays(step) || (step.sets.reads_x & bit_of(x)) != 0) return false;

@@ -24,7 +24,7 @@ void Emitter::begin_wide(std::span<const Step> steps) {
 
 std::size_t Emitter::position() const { return wide_.steps.size() - ahead_.size() - 1; }
 
-/// Whether an operation does what the step `ahead` steps behind the one at hand does.
+/// True if an operation does the work of the step `ahead` steps behind the one at hand.
 bool Emitter::is_wide(std::size_t ahead) const {
   const std::size_t at = wide_.steps.size() - ahead_.size() + ahead;
   return at < wide_.steps.size() && wide_.steps[at].done;

@@ -146,7 +146,7 @@ class WideFinder {
     }
   }
 
-  /// Of both words by what no other value tells apart.
+  /// Finds rotations by two funnel shifts of swapped words; likeness decides the words' order.
   void find_rotations() {
     for (const auto& [made, funnel] : funnels_) {
       if (known_.has(made)) continue;
@@ -267,7 +267,7 @@ class WideFinder {
     }
   }
 
-  /// What both words go into.
+  /// Looks for pairs among the values that both words are operands of.
   void follow(const Words& words) {
     const auto& [low, high] = words;
     if (high == 0) return;

@@ -11,7 +11,7 @@ namespace {
 
 using enum isa::Mnemonic;
 
-/// What passing a step may mean for operations that are done around it.
+/// Effects on operations around a step when control passes it.
 struct Passing {
   bool leaves = false;    ///< somebody may go on elsewhere
   bool cuts = false;      ///< no operation has parts on both sides
@@ -42,7 +42,7 @@ class Selection {
     std::vector<const Candidate*> alive;
     for (const Candidate& each : all_)
       if (each.alive) alive.push_back(&each);
-    // What one keeps is there for those behind it.
+    // An operation can use the words that one before it keeps.
     std::ranges::stable_sort(alive, {}, &Candidate::at);
     for (const Candidate* each : alive) add(*each, made);
     if (!fits(made)) return {};

@@ -42,8 +42,8 @@ std::optional<FoundOperation> multiply(const Values& values, int lower, int uppe
       std::move(parts)};
 }
 
-/// What `high`, the sum or difference of `beside` and a carry, and the one instruction before or
-/// behind it add or subtract.
+/// The words added or subtracted by `high`, the sum or difference of `beside` and a carry, and by
+/// the one instruction before or behind it.
 struct Upper {
   int high = 0;
   std::array<int, 2> operands{};
