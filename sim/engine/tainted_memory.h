@@ -30,9 +30,9 @@ class TaintSets {
   std::vector<std::vector<std::uint32_t>> sets_;
 };
 
-/// A tile's bytes, and for each whether it is known. What a worker writes is known to itself until
-/// it ends, and to all workers behind it if it has run alone; what the supervisor writes is known
-/// to the supervisor.
+/// A tile's bytes, and for each whether it is known. A worker's writes are known to itself until it
+/// ends, and to all later workers if it has run alone; the supervisor's writes are known to the
+/// supervisor.
 class TaintedMemory {
  public:
   enum class Who : std::uint8_t { worker, supervisor };
@@ -41,21 +41,21 @@ class TaintedMemory {
 
   /// These bytes are the same on all tiles that the proof must hold for, from the beginning on.
   void know(std::uint32_t address, std::span<const std::byte> bytes);
-  /// A transfer writes these bytes, whenever it does until land(): nothing is known of them.
+  /// A transfer writes these bytes at some time before land(): nothing is known of them until then.
   void receive(std::uint32_t address, std::uint32_t bytes);
   void land(std::uint32_t address, std::uint32_t bytes);
   /// Behind land(): these are the bytes, or they may be looked up as a buffer's contents. Not where
   /// programs write too.
   void bring(std::uint32_t address, std::span<const std::byte> bytes);
   void offer_brought(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer);
-  /// May be looked up: contents of `buffer` before the run.
+  /// These bytes can be looked up: contents of `buffer` before the run.
   void offer(std::uint32_t address, std::uint32_t bytes, std::uint32_t buffer);
-  /// Others rely on what they hold: nobody may write them.
+  /// Others rely on these bytes: nobody may write them.
   void keep(std::uint32_t address, std::uint32_t bytes);
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::byte* bytes() { return bytes_; }
-  /// Writes zeros where nothing is known, but for what is kept.
+  /// Writes zeros over unknown bytes, except kept ones.
   void clear_unknown();
   /// The taint of `count` bytes for `who`, whose actions depend on them.
   Taint read(std::uint32_t address, std::uint32_t count, Who who, TaintSets& sets);
@@ -65,7 +65,7 @@ class TaintedMemory {
   /// True if known bytes that somebody has read were written since the last call: what was decided
   /// by them may be decided otherwise the next time.
   [[nodiscard]] bool take_overwritten() { return std::exchange(overwritten_, false); }
-  /// The worker ends, and nobody knows what it has written.
+  /// The worker ends, and its writes are unknown.
   void forget_own();
   /// Puts back the bytes that were known to all when a worker read them, and that workers have
   /// written since forget_replaced(): whoever executes a call behind its walk finds what it reads.

@@ -21,7 +21,7 @@ namespace tessera {
 /// done in steps or in software, a turn of its context each; its context issues nothing else
 /// meanwhile, other contexts do. A unit that is busy for long after one issue has an interval.
 struct SlotCosts {
-  std::uint32_t plain = 1;  ///< any that no other number makes longer
+  std::uint32_t plain = 1;  ///< any instruction that no other number makes longer
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
   std::uint32_t float_add = 1;  ///< this and the next two: f32 and f16, of as many lanes as below
@@ -50,8 +50,8 @@ struct LatencyConfig {
   std::uint32_t float_divide = 1;
   std::uint32_t square_root = 1;
   std::uint32_t activation = 1;
-  std::uint32_t matrix = 1;        ///< from an amp.* to a use of what it yields
-  std::uint32_t branch_taken = 1;  ///< from a taken branch to what it leads to
+  std::uint32_t matrix = 1;        ///< from an amp.* to a use of its results
+  std::uint32_t branch_taken = 1;  ///< from a taken branch to its target
 };
 
 /// Initiation intervals of units that take no new operands every time. Under `barrel` in slots of

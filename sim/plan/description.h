@@ -16,9 +16,9 @@
 #include "sim/plan/calls.h"
 #include "sim/program/program.h"
 
-/// A kernel's program, said once: arrays over tiles, and for each step what a tile calls and what
-/// it receives. Evaluated for all tiles it is the program (lower.h); evaluated for a few tiles that
-/// stand for the others it is what a planner needs to know (pricing.h).
+/// A kernel's program, stated once: arrays over tiles, and for each step the calls and pulls of a
+/// tile. lower.h evaluates it for all tiles and gets the program; pricing.h evaluates it for a few
+/// tiles that stand for the others and gets the planner's inputs.
 namespace tessera::plan {
 
 using program::BufferId;
@@ -34,13 +34,13 @@ struct Array {
   std::function<void(Tile, std::span<std::byte>)> contents = {};
   std::uint32_t align = 8;
   program::Category category = program::Category::tensors;
-  /// Instead of `contents`: before the run of that number.
+  /// Instead of `contents`: writes them before the run of that number.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t run)> inputs = {};
   /// A part's expected contents at a moment of the run (Description::expect), where data decide the
   /// time of calls: samples hold it. No other contents decide the time of a step's calls then.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t moment)> expected = {};
-  /// No call writes it. On a machine of one tile calls read such arrays where what they pull lies
-  /// (aliases.h).
+  /// No call writes it. On a machine of one tile calls read such an array in place, at the source
+  /// of its pull (aliases.h).
   bool constant = false;
   Tile tiles = ~Tile{0};  ///< 0 to this - 1 have a part; the others none, whatever `bytes` says
 
@@ -107,7 +107,7 @@ struct Exchange {
   std::string name;
   Tile tiles;
   std::function<void(Tile, Pulls&)> pulls;
-  /// Bytes that a tile sends, for estimates; absent: of each array what it holds, at most as much
+  /// Bytes that a tile sends, for estimates; absent: its whole part of each array, at most as much
   /// as a tile receives of it.
   std::function<std::uint64_t(Tile)> sends = {};
 };
@@ -128,10 +128,10 @@ struct While {
   Sequence test, body;
   Place decision;
 };
-/// Work on operands that lie outside, in rounds: each brings what `loads` says into `loaded` and
-/// does `first`, if it begins a pass, or `again`; after `rounds` rounds `finish` ends the pass, and
-/// what `stores` says goes outside. With `overlap` a round's loads go on during the round before,
-/// into a second set of the loaded arrays, and a pass's stores during the next pass.
+/// Work on operands that lie outside, in rounds. Each round moves `loads` into `loaded` and does
+/// `first`, if it begins a pass, or `again`; after `rounds` rounds `finish` ends the pass, and
+/// `stores` go outside. With `overlap` a round's loads run during the round before, into a second
+/// set of the loaded arrays, and a pass's stores during the next pass.
 struct Rounds {
   std::string name;
   std::uint32_t passes = 1;
@@ -193,7 +193,7 @@ struct TensorOver {
   std::function<std::uint64_t(Tile)> bytes = {};  ///< size of the part; absent: the array's
 };
 
-/// So many groups of `tiles` tiles one behind the other, which all do the same.
+/// `count` groups of `tiles` tiles, one behind the other, which all do the same.
 struct Copies {
   Tile tiles;
   std::uint32_t count = 1;
@@ -221,7 +221,7 @@ class Description {
   void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
     add(copies_.spread(Compute{std::move(name), tiles, std::move(calls), false, stage_}));
   }
-  /// All tiles wait for each other: what comes next reads outside what others stored there.
+  /// A barrier of all tiles: the next steps read outside what other tiles stored there.
   void barrier(std::string name) { add(Compute{std::move(name), 0, {}, true}); }
   void exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
                 std::function<std::uint64_t(Tile)> sends = {}) {
@@ -296,7 +296,7 @@ class Description {
     body();
     copies_ = outer;
   }
-  /// Times are means over so many moments that arrays have expectations of.
+  /// Times are means over `moments`, for which arrays have expectations.
   void expect(std::uint32_t moments) { moments_ = moments; }
   /// The stage, such as a layer, to which reports count supersteps from here on; empty: none.
   void stage(std::string name) { stage_ = std::move(name); }

@@ -9,18 +9,17 @@
 
 namespace tessera {
 
-/// A cost as a function of sizes, measured where it must be. Within a residue class of each size it
-/// is taken as affine (in several sizes: as affine in each) if the centre of a box of small sizes
-/// costs as much as its corners do on average, and farther along each size it goes on so; if it
-/// does not, a farther box is tried, then boxes of fewer sizes; where none agrees, the cost itself
-/// is measured.
+/// A cost as a function of sizes, measured where it must be. Within a residue class of each size
+/// the cost counts as affine (with several sizes: affine in each) if the centre of a box of small
+/// sizes costs the mean of its corners, and if the cost farther along each size agrees. If not, a
+/// farther box is tried, then boxes of fewer sizes; where none agrees, the cost itself is measured.
 class FittedCost {
  public:
   using Sizes = std::vector<std::uint64_t>;
   using Measure = std::function<std::uint64_t(const Sizes&)>;
 
   struct Axis {
-    std::uint64_t period = 1;  ///< sizes of one class are so far apart (contexts, an unrolled loop)
+    std::uint64_t period = 1;  ///< distance between sizes of one class (contexts, an unrolled loop)
     std::uint64_t first = 1;   ///< smaller ones belong to no box
     std::uint64_t edge = 2;    ///< side of a box, in periods; even: its centre lies on a size too
 

@@ -21,12 +21,12 @@ constexpr std::uint64_t kNoLimit = UINT64_MAX;  ///< in cycles
 /// A program that needs more than so many times a tile's SRAM is not placed.
 constexpr std::uint64_t kFarOver = 8;
 
-/// Calls of more cycles are not run to be priced, however few plans are left: so many take some
+/// Longer calls, in cycles, are not run to be priced, however few plans are left: they take some
 /// hundredths of a second of the host.
 constexpr std::uint64_t kMostMeasured = 2'000'000;
 
-/// Requests of memory outside of which all are carried out to price a plan; of more the first
-/// passes, or rounds: as tiles come apart they take longer.
+/// Pricing a plan carries out all of up to so many requests of memory outside; of more, the first
+/// passes or rounds: as tiles come apart they take longer.
 constexpr std::uint64_t kMostRequests = 4'000'000;
 
 /// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
@@ -57,7 +57,7 @@ class Pricing {
   [[nodiscard]] MachineCosts& costs() const { return costs_; }
   [[nodiscard]] const StepCosts& steps() const { return steps_; }
 
-  /// Prices carry out so many requests of memory outside.
+  /// Sets how many requests of memory outside a price carries out.
   void carry_out(std::uint64_t requests) { most_requests_ = requests; }
 
   /// Cycles of a call with the code around it, in `description` the function's. `closely`: measured
@@ -79,8 +79,8 @@ class Pricing {
   std::uint64_t calls(const Description& description, Tile tile);
 
   /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
-  /// lists are counted from pulls, as if a tile sent all of what it holds of an array. Of what is
-  /// far too large only arguments and lists. Nothing: more than 32 bits address.
+  /// lists are counted from pulls, as if a tile sent its whole part of an array. A program that is
+  /// far too large counts only arguments and lists. Nothing: more than 32 bits address.
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 

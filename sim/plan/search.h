@@ -51,8 +51,7 @@ struct Found {
   program::CategoryBytes memory{};  ///< on the fullest tile; zeros: more than 32 bits address
 };
 
-/// The plan of least predicted cycles that fits the machine's SRAM; of those that take equally long
-/// the first.
+/// The plan with the fewest predicted cycles that fits the machine's SRAM; the first of equal ones.
 Found search(const Space& space, Pricing& pricing);
 
 /// Price of one plan, of option and variant 0. Throws UserError if `schedules` and it does not fit.
@@ -65,8 +64,8 @@ constexpr std::uint64_t kMostPulls = 1U << 21;
 /// Sum of pulls over all tiles, if each did as much as the one of `tiles` that pulls most.
 std::uint64_t all_pulls(const Sequence& steps, std::span<const Tile> tiles);
 
-/// With the exchanges' times as they are scheduled; nothing: it takes no less than `limit` cycles.
-/// Throws UserError if it does not fit.
+/// The plan with its exchanges scheduled; nothing: it takes no less than `limit` cycles. Throws
+/// UserError if it does not fit.
 std::optional<Found> with_schedules(Found estimate, const Description& description,
                                     std::span<const Tile> tiles, Pricing& pricing,
                                     std::uint64_t limit = UINT64_MAX);

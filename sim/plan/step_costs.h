@@ -38,10 +38,10 @@ class StepCosts {
   void add(Prediction& sum, const Superstep& step, std::uint64_t times = 1) const {
     add(sum, step, times, sum.cycles == 0);
   }
-  /// `begins`: the measured region does with it.
+  /// `begins`: the step begins the measured region.
   void add(Prediction& sum, const Superstep& step, std::uint64_t times, bool begins) const;
-  /// The barrier that begins a measured region is not in it, that which ends it is: so one more
-  /// where it begins with starts of transfers, which have none.
+  /// Adds the barrier that ends a measured region. The one that begins it is outside, so a region
+  /// that begins with starts of transfers, which have no barrier, needs one more.
   void add_end(Prediction& sum) const;
   /// As add(), for a superstep behind a wait for a transfer, without a barrier between.
   void add_behind_wait(Prediction& sum, std::uint64_t vertex_cycles, std::uint64_t times) const;
@@ -49,9 +49,9 @@ class StepCosts {
   void add_host_wait(Prediction& sum, std::uint64_t times) const {
     sum.host_sync_cycles += times * costs_.barrier();
   }
-  /// Control code of a superstep in which nothing is done.
+  /// Control code of an empty superstep.
   [[nodiscard]] std::uint64_t superstep_cycles() const { return superstep_; }
-  /// Control code before the first barrier of a program that finds so many lists there.
+  /// Control code before the first barrier of a program that finds `lists` lists there.
   [[nodiscard]] std::uint64_t set_up_cycles(std::uint64_t lists) const {
     return set_up_ + lists * set_up_list_;
   }
@@ -62,11 +62,11 @@ class StepCosts {
 
  private:
   MachineCosts& costs_;
-  std::uint64_t superstep_;  ///< control code of one in which nothing is done
+  std::uint64_t superstep_;  ///< control code of an empty superstep
   std::uint64_t branch_;     ///< control code of a loop that ends
   std::uint64_t exchange_;   ///< control code that starts an exchange and waits for it
   std::uint64_t ahead_;   ///< finds its list, before the barrier: the first one's is not measured
-  std::uint64_t set_up_;  ///< before a first superstep in which nothing is done
+  std::uint64_t set_up_;  ///< before a first superstep that is empty
   std::uint64_t set_up_list_;  ///< control code that finds a list there
 };
 

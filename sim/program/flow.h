@@ -5,7 +5,7 @@
 
 #include "sim/program/program.h"
 
-/// A program's control made flat: its steps in order, zone by zone, and the loops as ranges of
+/// A program's control, flattened: its steps in order, zone by zone, and the loops as ranges of
 /// steps.
 namespace tessera::program {
 

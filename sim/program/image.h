@@ -14,10 +14,10 @@
 #include "sim/program/exchange_compiler.h"
 #include "sim/program/program.h"
 
-/// Programs placed in SRAM: what is loaded into each tile and where everything lies.
+/// Programs placed in SRAM: the contents of each tile and the addresses of all parts.
 namespace tessera::program {
 
-/// The step of code that belongs to none: set-up, codelets, the barrier at the end.
+/// Marks code that belongs to no step: set-up, codelets, the barrier at the end.
 constexpr std::uint32_t kNoStep = 0xffffffff;
 
 /// Code shared by every tile that holds the same bytes. Loaded at address 0; stores below its end
@@ -41,7 +41,7 @@ struct CodeImage {
   [[nodiscard]] const std::string& symbol_of(std::uint32_t pc) const;
 };
 
-/// Where the buffer behind one at `begin` of `bytes` bytes begins, in memory outside.
+/// The start of the next buffer in memory outside, behind one at `begin` of `bytes` bytes.
 constexpr std::uint64_t end_of_outer(std::uint64_t begin, std::uint64_t bytes) {
   constexpr std::uint64_t kAlign = 4096;
   return round_up(begin + bytes, kAlign);
@@ -70,7 +70,7 @@ struct StepInfo {
   Cycle exchange_makespan;
   Cycle exchange_bound;
   bool measured = true;
-  std::uint64_t live_bytes = 0;  ///< buffers live during it on the tile where they are most
+  std::uint64_t live_bytes = 0;  ///< live buffers on the tile where they are most
   bool waits_for_host = false;
   PortBytes exchange_ports = {};
   std::shared_ptr<const ExchangeEnds> exchange_ends = {};  ///< null: not known
@@ -88,7 +88,7 @@ struct Images {
   std::vector<TileImage> tiles;                   ///< one for every node of the machine
   std::vector<Address> buffer_address;            ///< by BufferId
   std::vector<std::uint64_t> outer_address = {};  ///< by OuterId, in memory outside
-  std::uint64_t outer_bytes = 0;  ///< that the buffers outside take: of the chip, or of a tile
+  std::uint64_t outer_bytes = 0;  ///< size of the buffers outside: on the chip, or of a tile
   std::vector<StepInfo> steps;    ///< in program order, zone by zone
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
@@ -117,7 +117,7 @@ struct MemorySummary {
 MemorySummary summarise_memory(const Images& images);
 /// Memory use of each tile or node.
 std::vector<CategoryBytes> bytes_by_tile(const Images& images);
-/// The tile, or node, that needs most of the memory it has; the first of equal ones.
+/// The tile, or node, that fills the largest share of its memory; the first of equal ones.
 TileId fullest_tile(const Images& images, const MachineConfig& machine);
 
 /// The results of compilation that planners use.
@@ -126,7 +126,7 @@ struct Needs {
   MemorySummary memory;
   bool shortest_lists = false;
 };
-/// As compile, without the images. Of `machine` it reads what `compiled_for` keeps.
+/// As compile, without the images. Reads only the parts of `machine` that `compiled_for` keeps.
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
 /// Hears what each exchange needs, in the order in which a program first comes to them, while lists
 /// take the least time. False: enough is known.
@@ -134,7 +134,7 @@ using Watch = std::function<bool(const ExchangeNeeds& needs)>;
 /// As needs() above; nothing if `watch` stops it.
 std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
                            const ExchangeSizer& exchanges, const Watch& watch);
-/// `machine` with the defaults of all that programs are compiled alike for.
+/// `machine` with defaults for all values that do not change how programs are compiled.
 MachineConfig compiled_for(const MachineConfig& machine);
 
 /// The need of the fullest tiles by category, one row a tile, and what is over their SRAM.

@@ -10,7 +10,7 @@
 #include "sim/program/image.h"
 #include "sim/program/transfer_list.h"
 
-/// The seam through which planners ask a machine what their plans cost, instead of counting
+/// Interface through which planners ask a machine for the costs of their plans, instead of counting
 /// instructions or knowing rates. Implemented in models/costs.
 namespace tessera {
 
@@ -28,7 +28,7 @@ struct ExchangeLoad {
   std::uint64_t received = 0;  ///< bytes that it takes and the other tile of its pair does not
   std::uint64_t shared = 0;    ///< bytes that both tiles of its pair take
   std::uint32_t tiles = 1;     ///< bytes travel among tiles 0 to this - 1
-  /// The longest of the ways to the tile and to the other of its pair; none: of all among `tiles`.
+  /// The longest way to this tile and to the other of its pair; none: the longest among `tiles`.
   std::optional<std::uint64_t> way_cycles = {};
 };
 
@@ -52,7 +52,7 @@ struct OuterScript {
     std::uint32_t transfer = 0;
     std::uint64_t cycles = 0;  ///< work on the slowest tile
     bool together = false;     ///< begins when all tiles have come to it
-    std::uint32_t early = 0;   ///< which of `early` says when tiles end the work
+    std::uint32_t early = 0;   ///< index in `early`: when tiles end the work
   };
   /// How many cycles before the slowest each tile ends some work; none: all end together.
   using Early = std::vector<std::uint64_t>;
@@ -62,17 +62,18 @@ struct OuterScript {
   std::vector<Step> steps;
 };
 
-/// Answers depend on the machine and on what is asked alone, not on what was asked before. For one
-/// thread at a time.
+/// Answers depend only on the machine and the question, not on earlier questions. For one thread at
+/// a time.
 class MachineCosts {
  public:
   virtual ~MachineCosts() = default;
-  /// As planners may know it: what only a run can tell (latencies, intervals, slots, issue, the
-  /// supervisor's costs, widths of loads and stores, clock, host, energy) has the defaults.
+  /// The machine as planners may know it: values that only a run can judge (latencies, intervals,
+  /// slots, issue, the supervisor's costs, widths of loads and stores, clock, host, energy) have
+  /// the defaults.
   [[nodiscard]] virtual const MachineConfig& machine() const = 0;
 
-  /// For programs that start so many of each tile's worker contexts. Null where nothing is gained:
-  /// the others keep their issue slots.
+  /// Costs of programs that start only some of each tile's worker contexts. Null where nothing is
+  /// gained: the others keep their issue slots.
   [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_workers(
       std::uint32_t /*workers*/) const {
     return nullptr;
@@ -82,7 +83,8 @@ class MachineCosts {
   /// with its iterations, however many they are.
   [[nodiscard]] virtual bool workers_compete() const { return false; }
 
-  /// For programs of so many of the machine's tiles, which the others have no part in; 0: of all.
+  /// Costs of programs on `tiles` of the machine's tiles, in which the others have no part; 0: on
+  /// all.
   [[nodiscard]] virtual std::unique_ptr<MachineCosts> with_tiles(std::uint32_t tiles) const = 0;
 
   /// Work of the tile of `sample`, a program of one tile, in the measured steps: its code is run,
@@ -95,12 +97,12 @@ class MachineCosts {
   /// schedule seldom misses by more than some percent.
   [[nodiscard]] virtual std::uint64_t exchange(const ExchangeLoad& load) const = 0;
 
-  /// Cycles that bytes are on their way from a tile to another.
+  /// Cycles that bytes take from one tile to another.
   [[nodiscard]] virtual std::uint64_t way(TileId /*from*/, TileId /*to*/) const { return 0; }
 
-  /// Cycles until the last of these transfers is done, at most one a tile, which all tiles start
-  /// together while nothing else moves. `closely`: as a run has it, but for very many requests;
-  /// else a short part of them stands for all. A machine without memory outside has none.
+  /// Cycles until the last of these transfers is done, at most one a tile, if all tiles start them
+  /// together and nothing else moves. `closely`: as in a run, except for very many requests; else a
+  /// short part of them stands for all. 0 for a machine without memory outside.
   [[nodiscard]] virtual std::uint64_t outside(std::span<const OuterLoad> /*loads*/,
                                               bool /*closely*/) {
     return 0;

@@ -30,7 +30,7 @@ enum class Category : std::uint8_t { code, control, exchange, arguments, tensors
 /// iteration to the next.
 struct Buffer {
   TileId tile;
-  std::uint64_t bytes;  ///< more than a tile can have is compile()'s to refuse
+  std::uint64_t bytes;  ///< compile() refuses more than a tile can have
   std::uint32_t align = 8;
   bool keep = false;  ///< read by the host after the run
   Category category = Category::tensors;
@@ -53,7 +53,7 @@ struct Buffer {
 struct OuterBuffer {
   std::string_view name;  ///< a literal
   std::uint64_t bytes;
-  TileId tile{};      ///< whose it is, where each tile has its own
+  TileId tile{};      ///< its owner, where each tile has its own
   bool keep = false;  ///< read by the host after the run
   /// Writes the initial contents from byte `offset` on; absent: zero. Called for pieces of it, from
   /// any host thread.

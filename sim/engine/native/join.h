@@ -19,7 +19,7 @@ struct Spent {
   Done done;
   void add(const Way& way, std::int64_t times = 1);
   void add(const Spent& other, std::int64_t times = 1);
-  /// But for waits.
+  /// Equal but for waits.
   [[nodiscard]] bool is(const Spent& other) const;
 };
 
@@ -34,7 +34,7 @@ struct Join {
     Spent spent;  ///< on ways until there
   };
   std::array<Side, 2> sides;  ///< branch not taken, branch taken
-  Spent extra;  ///< how much more the second has executed since the node of its place was entered
+  Spent extra;  ///< extra cost of the second side since the node of its place was entered
   /// Cost of the second side beside `extra` if the following branch is taken, where both places are
   /// branches that test the same condition.
   std::optional<Spent> both;
