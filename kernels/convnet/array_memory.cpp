@@ -7,7 +7,7 @@
 namespace tessera::convnet {
 namespace {
 
-// Of a tensor in DDR, [plane][row][column][8].
+// Bytes of a tensor in DDR, [plane][row][column][8].
 std::uint64_t bytes_of(const Shape& shape, const VectorType& type) {
   return std::uint64_t{padded_channels(shape.channels)} * type.bytes * shape.height * shape.width;
 }

@@ -16,7 +16,7 @@ struct Area {
   Place base;
   std::uint32_t height, width;
 
-  /// What begins so many rows on.
+  /// The area that begins `rows` rows further on.
   [[nodiscard]] Area below(std::uint32_t rows) const {
     return {{base.buffer, base.offset + rows * width * kPositionBytes}, height, width};
   }
@@ -54,7 +54,7 @@ class ArrayMemory {
   program::Program& program_;
   std::vector<BufferId> cores_, tiles_;
   BufferId image_{}, result_{};
-  BufferId tensors_{};  ///< of layers between them, where DDR has some
+  BufferId tensors_{};  ///< tensors of layers between these two, if DDR holds any
 };
 
 }  // namespace tessera::convnet

@@ -9,7 +9,7 @@
 namespace tessera::convnet {
 namespace {
 
-/// What DDR adds to a layer's time.
+/// Cycles that DDR adds to a layer's time.
 std::uint64_t added_by_ddr(const Priced& layer) {
   const std::uint64_t ddr = std::max(layer.load, layer.store);
   const std::uint64_t others = std::max({layer.compute, layer.rows, layer.weights, layer.results});
@@ -151,7 +151,7 @@ class BandSearch {
     }
     return found;
   }
-  /// Whether a band of each tensor between the layers has room in the memory tiles.
+  /// True if a band of each tensor between the layers fits the memory tiles.
   [[nodiscard]] bool has_room(const Bands& bands) const {
     const std::uint64_t room =
         sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
@@ -165,7 +165,7 @@ class BandSearch {
     }
     return true;
   }
-  /// Whether all tensors between layers of the last bands lie in the memory tiles.
+  /// True if all tensors between layers of the last bands lie in the memory tiles.
   [[nodiscard]] bool keeps(const BandedPlan& plan) const {
     const Network& network = plan.banded->network;
     for (std::uint32_t number = 0; number < network.layers.size(); ++number) {

@@ -12,7 +12,7 @@
 #include "sim/plan/fitted_cost.h"
 #include "sim/plan/step_costs.h"
 
-/// What the calls of a core take, measured on the machine's tile.
+/// Cycles of a core's calls, measured on the machine's tile.
 namespace tessera::convnet {
 
 class CallCosts {
@@ -21,17 +21,17 @@ class CallCosts {
 
   /// All calls of the core that takes longest in a layer.
   [[nodiscard]] std::uint64_t layer(const LayerShape& shape);
-  // Of one call, in the lists of a layer; `again`: behind one like it.
+  // Cycles of one call in the lists of a layer; `again`: behind one like it.
   [[nodiscard]] std::uint64_t of(const Prepare& call);
   [[nodiscard]] std::uint64_t of(const Convolve& call, bool again);
   [[nodiscard]] std::uint64_t of(const PoolMax& call, const Grid& grid);
-  /// Of starting a transfer and waiting for it.
+  /// Cycles of starting a transfer and waiting for it.
   [[nodiscard]] std::uint64_t transfer() const { return steps_.transfer_cycles(); }
 
  private:
   enum class Kind : std::uint8_t { convolve, first_part, middle_part, last_part, shared, pool_max };
-  /// What is computed together: output rows and columns of the flattened grid, whether all blocks
-  /// take the same planes, and whether planes lie without gaps.
+  /// Outputs computed together: rows and columns of the flattened grid; whether all blocks take the
+  /// same planes, and whether planes lie without gaps.
   struct Tile {
     Kind kind;
     std::uint32_t rows, columns;
@@ -39,18 +39,18 @@ class CallCosts {
     bool planes_follow;
     auto operator<=>(const Tile&) const = default;
   };
-  /// What an item of a mapping computes; most items are alike.
+  /// Computation of one item of a mapping; most items are alike.
   struct WorkSize {
     Kind kind;
     std::uint32_t rows, blocks;
-    bool adds;  ///< and the addition of its results
+    bool adds;  ///< it also adds the other operand to its results
     bool operator==(const WorkSize&) const = default;
   };
   struct Work {
     WorkSize size;
     std::uint32_t listed = 0, listed_sums = 0;  ///< blocks that `prepare` has to list before
     std::uint64_t cycles = 0;
-    std::uint64_t cycles_again = 0;  ///< behind the same with these weights
+    std::uint64_t cycles_again = 0;  ///< behind the same computation with these weights
   };
   [[nodiscard]] Work work(const LayerShape& shape, std::uint32_t column, const WorkSize& size);
   [[nodiscard]] std::uint64_t core(const LayerShape& shape, std::uint32_t row,
@@ -59,7 +59,7 @@ class CallCosts {
   static Tile tile_of(Kind kind, const Grid& grid, bool same_planes);
   /// Grid of the samples of a tile: of rows that do not follow each other.
   static Grid grid_of(const Tile& tile);
-  /// Of so many output blocks how many the tile's code computes at a time.
+  /// How many of `blocks` output blocks the tile's code computes at a time.
   [[nodiscard]] std::uint32_t blocks_at_once(const Tile& tile, std::uint32_t blocks);
   /// `again`: behind a call that differs in its input and output alone.
   [[nodiscard]] std::uint64_t compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,

@@ -23,7 +23,7 @@ using program::Argument;
 constexpr std::uint32_t step_bytes(const VectorType& type) {
   return block_planes(type) * type.inputs * type.outputs * type.bytes;
 }
-/// Of int8 8 x i32, of int16 4 x i64, of bf16 4 x f32 twice.
+/// Biases of a block: int8 8 x i32, int16 4 x i64, bf16 4 x f32 twice.
 constexpr std::uint32_t kBiasBlockBytes = 32;
 // Bytes behind these buffers that are read ahead and not used. They must be there.
 constexpr std::uint32_t kWeightBytesAhead = 3 * 64;
@@ -44,12 +44,12 @@ struct Steps {
   [[nodiscard]] std::uint64_t bias_bytes(const VectorType& type) const {
     return (std::uint64_t{blocks} * kBiasBlockBytes + kBiasBytesAhead) * block_planes(type);
   }
-  /// Of the list that `prepare` writes.
+  /// Bytes of the list that `prepare` writes.
   [[nodiscard]] std::uint64_t distance_bytes() const;
 };
 
-/// Whether the distances that were written for `prepared` blocks serve a call of `blocks`. Those of
-/// more blocks do too, unless planes go on from block to block: a call reads ahead behind its last
+/// True if the distances written for `prepared` blocks serve a call of `blocks`. Distances of more
+/// blocks serve it too, unless planes go on from block to block: a call reads ahead behind its last
 /// block, and would read the next one's plane.
 constexpr bool distances_serve(std::uint32_t prepared, std::uint32_t blocks, bool one_plane_each) {
   return one_plane_each ? prepared == blocks : prepared >= blocks;
@@ -89,7 +89,7 @@ struct Convolve {
   Argument output = 0U;           ///< unless it ends with partial sums
   Argument weights;               ///< Steps::weight_bytes; shared: shared_weights()
   Argument bias = 0U;             ///< Steps::bias_bytes, also where it begins with partial sums
-  Argument distances;             ///< of the same steps
+  Argument distances;             ///< written by `prepare` for these steps
   Argument patches;               ///< words of table()
   std::uint32_t first_patch = 0;  ///< PatchTable::first
   Argument partials = 0U;         ///< PatchTable::partial_bytes
@@ -105,9 +105,10 @@ struct Convolve {
   /// change where a plane alone fills patches, and of pairs.
   void join_planes();
   [[nodiscard]] PatchTable table() const;
-  /// Of all output blocks, by `convolve`.
+  /// Arguments of one call of `convolve` for all output blocks.
   [[nodiscard]] std::vector<Argument> arguments() const;
-  /// Of all output blocks, over the patches of `table`: as many as can be by its wide code.
+  /// Calls for all output blocks over the patches of `table`; its wide code computes as many blocks
+  /// as it can.
   [[nodiscard]] std::vector<Call> calls(const PatchTable& table) const;
   /// The call of `convolve` over `table` that comes next on its worker, where all else than its
   /// input and output are those of `before` and these lie in the same buffers; nothing for others.

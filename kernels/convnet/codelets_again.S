@@ -9,7 +9,7 @@
 // call before has left x2-x9 at the inputs of its last step and x11-x18 at its last outputs, x20
 // and x21 with the distances from there to the first two steps, x22 behind the third distance, x23
 // at the weights, h22 with the first bias and x24 behind it, x19, x27, x28 and the mode.
-// Of so many operations the last ones come each beside the bias of a group.
+// Issues an operation; each of the last ones comes beside the bias of a group.
 .macro begin operation:vararg
   \operation
   .set q, q+1

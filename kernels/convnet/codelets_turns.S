@@ -37,8 +37,8 @@
 .macro multiply_next
   multiply (first+slot/G), slot%G
 .endm
-// What comes beside a step from multiplication `begin` on, in an order in which inputs come in time
-// and no slot is left empty.
+// Issues the loads beside a step, from multiplication `begin` on, in an order in which inputs come
+// in time and no slot is left empty.
 .macro beside_step step, begin
   .set weights_last, G == 3 && (\step) % 2
 .if weights_last == 0

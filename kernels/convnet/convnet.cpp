@@ -118,7 +118,7 @@ std::uint64_t list_room(const MachineConfig& machine) {
   return machine.tile.program_kib * std::uint64_t{1024};
 }
 
-/// Whether code and lists have room: those that are far shorter than their memory do.
+/// True if code and lists fit their memory, as those that are far shorter do.
 bool has_room(const program::Program& program, MachineCosts& costs) {
   const std::uint64_t room = list_room(costs.machine());
   std::uint64_t code = 0;
@@ -132,7 +132,7 @@ bool has_room(const program::Program& program, MachineCosts& costs) {
   }
 }
 
-/// Whether a layer's tensor is rows of another one's.
+/// True if a layer's tensor is rows of another one's.
 bool is_band_of_tensor(const Network& network, std::uint32_t number) {
   return std::ranges::any_of(network.users(number),
                              [&](std::uint32_t user) { return network.layers[user].joins_rows; });
@@ -149,7 +149,7 @@ std::vector<std::pair<const char*, std::uint64_t>> rounded_of(const Given& given
   return {{weights_key, weights}, {"image", given.image.rounded}};
 }
 
-/// Whether a layer's tensor has a scale in a run of `dtype`: of f16 the image alone.
+/// True if a layer's tensor has a scale in a run of `dtype`: in f16 the image alone.
 bool has_scale(const Layer& layer, program::Type dtype) {
   return dtype != program::Type::bf16 &&
          (dtype != program::Type::f16 || layer.op == Operator::input);

@@ -55,11 +55,11 @@ Given given_of(const Options& options);
 /// The key of the file that gives weights, if one does.
 const char* weights_key(const Options& options);
 
-/// What is predicted of a layer: cycles, those of its parts, and the largest part, which binds it.
+/// A layer's prediction: its cycles, those of its parts, and the largest part, which binds it.
 nlohmann::ordered_json layer_facts(
     const std::string& layer, std::uint64_t cycles,
     std::initializer_list<std::pair<const char*, std::uint64_t>> parts);
-/// What binds the layers that most cycles are predicted for.
+/// The part that binds most of the predicted cycles: each layer's cycles count for its own part.
 std::string binding(const nlohmann::ordered_json& layers);
 
 class Convnet : public Workload {
@@ -75,7 +75,7 @@ class Convnet : public Workload {
   [[nodiscard]] std::pair<BandedPlan, Made> planned(const PinnedPlan& pinned, MachineCosts& costs);
 
   std::shared_ptr<Model> model_;
-  std::shared_ptr<const BandedNetwork> banded_;  ///< what is run of the model
+  std::shared_ptr<const BandedNetwork> banded_;  ///< the model's network as it is run, with bands
   Plan plan_;
   std::optional<program::Program> program_;
 };

@@ -20,7 +20,7 @@ ColumnGeometry::ColumnGeometry(const Layer& layer, const Split& split,
   pitch_ = std::max(pitch_, (padded + stride_ - 1) / stride_);
   const Range own = part_of(layer.input.width, split.input, column);
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Of the tensor with its left padding.
+    // Column of the tensor with its left padding.
     const std::uint32_t from_left = outputs_.begin * stride_ + i;
     const bool inside =
         from_left >= layer.window.left && from_left < layer.window.left + layer.input.width;

@@ -65,8 +65,8 @@ Array array_of(const MachineConfig& machine);
 
 using gemm::VectorType;
 
-/// What the vector unit takes and gives of a layer's type: a step's weights are a block of
-/// `inputs` x `outputs` channels. A plane has `outputs` of them, in positions of kPositionBytes.
+/// The vector unit's operand shapes for a layer's type: a step's weights are a block of `inputs` x
+/// `outputs` channels. A plane has `outputs` channels, in positions of kPositionBytes.
 inline const VectorType& type_of(const Layer& layer) { return *gemm::vector_type(layer.type); }
 /// Planes of so many channels.
 inline std::uint32_t planes_of(std::uint32_t channels, const VectorType& type) {
@@ -78,7 +78,7 @@ constexpr std::uint32_t block_planes(const VectorType& type) { return type.input
 /// An activation tensor in memory tiles: at `address` of each its slice.
 struct Held {
   std::uint32_t height = 0, width = 0, blocks = 0;
-  std::uint32_t columns = 1;  ///< of the array, that it is split over
+  std::uint32_t columns = 1;  ///< array columns that it is split over
   std::uint32_t column_multiple = 1;
   std::uint32_t address = 0;
   /// It lies whole in DDR instead, [plane][row][column][8] from this byte of its buffer on.
@@ -96,7 +96,7 @@ struct Held {
   [[nodiscard]] std::uint32_t block_bytes(std::uint32_t column) const {
     return height * row_bytes(column);
   }
-  /// Of the largest slice.
+  /// Bytes of the largest slice.
   [[nodiscard]] std::uint32_t bytes() const { return blocks * block_bytes(0); }
   [[nodiscard]] std::uint32_t all_bytes() const { return blocks * height * width * kPositionBytes; }
 };
@@ -107,7 +107,7 @@ struct Piece {
   enum class From : std::uint8_t { zeros, own, halo };
   From from;
   std::uint32_t begin, count;
-  std::uint32_t source_column;  ///< of the tensor; not of zeros
+  std::uint32_t source_column;  ///< column of the tensor; unused for zeros
 };
 
 /// How many columns of the array, from the first on, a layer's tensors are split over.
@@ -115,7 +115,8 @@ struct Split {
   std::uint32_t input, output;
 };
 
-/// What a column of the array computes of a layer with a window, and what it needs.
+/// A layer with a window on one column of the array: the outputs that the column computes, and the
+/// inputs that it needs.
 class ColumnGeometry {
  public:
   ColumnGeometry(const Layer& layer, const Split& split, std::uint32_t column_multiple,
@@ -128,7 +129,7 @@ class ColumnGeometry {
   [[nodiscard]] std::uint32_t result_pitch() const { return std::max(computed(), sent()); }
   [[nodiscard]] std::uint32_t sent() const { return round_up(outputs(), multiple_); }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  /// What exists of the window's columns, wherever it lies; of no columns if nothing does.
+  /// The window's columns that exist, wherever they lie; a piece of 0 columns if none does.
   [[nodiscard]] Piece inside() const;
   /// Columns of the tensor that other memory tiles hold, in the order of pieces().
   [[nodiscard]] std::uint32_t halo_columns() const;
@@ -139,7 +140,7 @@ class ColumnGeometry {
   [[nodiscard]] std::uint32_t stride() const { return stride_; }
   [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kPositionBytes; }
   [[nodiscard]] std::uint32_t row_bytes() const { return remainders_ * remainder_bytes(); }
-  /// Whether a tap reads a column of the window.
+  /// True if a tap reads a column of the window.
   [[nodiscard]] bool is_read(std::uint32_t column) const { return column % stride_ < remainders_; }
   /// Where a column of the window lies in its row.
   [[nodiscard]] std::uint32_t place(std::uint32_t column) const {

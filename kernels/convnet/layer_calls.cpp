@@ -2,7 +2,7 @@
 
 #include "kernels/convnet/layer_program.h"
 
-/// What cores call in a layer.
+/// Calls of cores in a layer.
 namespace tessera::convnet {
 
 /// Bytes from the first input of an output position to that of each tap.

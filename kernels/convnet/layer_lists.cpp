@@ -124,8 +124,8 @@ void LayerProgram::send_weights(std::uint32_t row, std::size_t number) {
   supply_.ask(row, number_);
 }
 
-/// What memory tiles do for the weights of an item; `pieces`, by row, have been waited for. All
-/// rows go on piece by piece.
+/// Adds what memory tiles do for the weights of an item; `pieces`, by row, have been waited for.
+/// All rows go on piece by piece.
 void LayerProgram::add_weights(const Item& item, std::vector<std::size_t>& pieces) {
   std::vector<std::uint32_t> rows = weight_rows_;
   std::erase_if(rows, [&](std::uint32_t row) { return !shape_.has(row, item.group); });

@@ -9,10 +9,10 @@
 
 namespace tessera::convnet {
 
-/// What the nodes of an array do in a layer: which bytes move (layer_streams.cpp), in which order
-/// nodes start transfers, wait for them and compute (layer_lists.cpp), and what cores call
-/// (layer_calls.cpp). Starts of transfers come in one order on all nodes, so that where nothing
-/// overlaps, and a start waits for all that take part, none waits for another that waits for it.
+/// The program of an array's nodes for one layer: which bytes move (layer_streams.cpp), in which
+/// order nodes start transfers, wait for them and compute (layer_lists.cpp), and what cores call
+/// (layer_calls.cpp). All nodes start transfers in one order: without overlap a start waits for all
+/// nodes that take part, and one order excludes deadlock.
 class LayerProgram {
  public:
   /// All are kept by reference.
@@ -33,11 +33,11 @@ class LayerProgram {
   /// A core, and how far its list is.
   struct Core {
     std::uint32_t row, column, node;
-    std::size_t rows = 0;                           ///< tiles of rows that it has waited for
-    std::size_t weights = 0, pieces = 0;            ///< the same of weights, and of their pieces
-    std::size_t results = 0;                        ///< that it has made
+    std::size_t rows = 0;                 ///< tiles of rows that it has waited for
+    std::size_t weights = 0, pieces = 0;  ///< tiles of weights, and their pieces, waited for
+    std::size_t results = 0;              ///< tiles of results that it has made
     std::uint32_t prepared = 0, prepared_sums = 0;  ///< blocks of steps, and of the addition's
-    std::optional<Call> last = {};                  ///< what `convolve` did last
+    std::optional<Call> last = {};                  ///< the last call of `convolve`
     std::optional<TransferId> leaving = {};         ///< results that were started last
   };
   /// An addition that is made with the layer: which of its operands that one is.

@@ -24,7 +24,7 @@ struct Mapping {
   std::uint32_t parts = 1;  ///< that the kept input blocks of an output block come in
   Order order = Order::weights;
   std::uint32_t row_buffers = 2;     ///< tiles of rows that a core has room for, 1 or 2
-  std::uint32_t weight_buffers = 2;  ///< the same of weights
+  std::uint32_t weight_buffers = 2;  ///< tiles of weights that it has room for, 1 or 2
   /// The addition of a convolution's results to another tensor is made while a core has them.
   bool adds = false;
   std::uint32_t pieces = 1;  ///< that a tile of weights comes in: one is sent, the next is brought
@@ -38,32 +38,33 @@ struct Mapping {
 struct Priced {
   Mapping mapping;
   std::uint64_t cycles = 0;
-  // Of the busiest node or port each.
+  // Cycles of the busiest node or port each.
   std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
 };
 
-/// Whether a layer takes rows, or what it adds to its results, from DDR, and stores results there.
+/// Use of DDR by a layer: it loads its rows from there, loads the operand that it adds to its
+/// results, stores its results.
 struct Ddr {
   bool loads = false, adds = false, stores = false;
 };
 
-/// What a memory tile holds beside tensors while a layer runs: bytes (LayerShape::beside()), or
-/// addresses (Placement::beside).
+/// A memory tile's contents beside tensors while a layer runs: in bytes (LayerShape::beside()), or
+/// as addresses (Placement::beside).
 struct Beside {
   std::uint32_t halo = 0;  ///< columns of other memory tiles
   // On their way from and to DDR, two slots each: rows, what is added to results, and results.
   std::uint32_t rows = 0, operands = 0, results = 0;
 };
 
-/// What a core holds in a layer, one behind the other: tiles of rows, of weights and of results,
-/// lists of steps and partial sums; in bytes.
+/// A core's memory in a layer, in bytes: tiles of rows, of weights and of results, lists of steps
+/// and partial sums, one behind the other.
 struct CoreLayout {
   std::uint32_t rows, weights, results;      ///< one of each; there are several
-  std::uint32_t steps, partials, sum_steps;  ///< what `prepare` writes; sums; steps of an addition
+  std::uint32_t steps, partials, sum_steps;  ///< lists of `prepare`; sums; lists of an addition
   std::uint32_t row_buffers, weight_buffers;
   bool adds;
-  /// Of a core that adds to its results: pairs of what its convolution makes and the other operand,
-  /// of which the next one comes meanwhile.
+  /// Pairs that a core which adds to its results holds: its convolution's results and the other
+  /// operand; the next pair's operand comes while one is added.
   static constexpr std::uint32_t kSumPairs = 2;
 
   // Where the tile of that number lies; buffers take turns.
@@ -142,7 +143,8 @@ class LayerShape {
   [[nodiscard]] std::uint32_t working_rows() const {
     return ceil_div(output_blocks_, most_blocks());
   }
-  /// What tile code computes at a time of so many output blocks.
+  /// Rounds of tile code for `blocks` output blocks, each of as many blocks as it computes at a
+  /// time.
   [[nodiscard]] std::uint32_t rounds(std::uint32_t blocks) const {
     return has_weights() ? blocks / block_planes(type()) : blocks;
   }
@@ -182,7 +184,7 @@ class LayerShape {
   /// Products of 4 positions and a block of weights of the core that has most to do.
   [[nodiscard]] std::uint64_t products() const;
   // Bytes in a memory tile, of the widest column, on their way from and to DDR.
-  [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< of an operand
+  [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< rows of one operand
   [[nodiscard]] std::uint32_t staged_result_bytes() const;
   [[nodiscard]] Beside beside() const;
 
@@ -222,7 +224,7 @@ std::vector<HaloPart> halo_of(const LayerShape& shape);
 struct Item {
   std::uint32_t row_tile, group, part;
   bool new_rows, last_rows;        ///< it begins, ends the use of a tile of rows
-  bool new_weights, last_weights;  ///< the same of weights
+  bool new_weights, last_weights;  ///< it begins, ends the use of a tile of weights
   bool ends;                       ///< its results are complete
 };
 std::vector<Item> items_of(const LayerShape& shape);

@@ -55,16 +55,16 @@ constexpr std::uint32_t padded_channels(std::uint32_t channels) {
   return (channels + kBlock - 1) / kBlock * kBlock;
 }
 
-/// What networks are refused beyond.
+/// Limits beyond which networks are refused.
 inline constexpr std::uint32_t kMostLayers = 1024;
 inline constexpr std::uint32_t kMostExtent = 8192;  ///< rows, columns or channels
-inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 26;  ///< of a tensor
-inline constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;   ///< of a network
+inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 26;  ///< elements of a tensor
+inline constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;   ///< weights of a network
 /// Products of a sum: with |bias| < 2^30 no sum of int8 leaves i32.
 inline constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 16;
 /// Bits of an integer type; of others those of bf16.
 constexpr std::uint32_t bits_of(program::Type type) { return type == program::Type::i8 ? 8 : 16; }
-/// Of an operand of add: 2^that is a weight.
+/// Largest left shift of an operand of add; 2^shift serves as a weight.
 constexpr std::uint32_t most_left_shift(program::Type type) { return bits_of(type) - 2; }
 inline constexpr std::uint32_t kMostShift = 30;
 
@@ -89,25 +89,25 @@ struct Window {
 struct Layer {
   std::string name;  ///< unique in its network
   Operator op = Operator::input;
-  program::Type type = program::Type::i8;  ///< of its tensor and weights; one in a network
+  program::Type type = program::Type::i8;  ///< for its tensor and weights; one in a network
   std::vector<std::uint32_t> inputs;       ///< earlier layers; add: two, concatenate: 2 or more
-  Shape input;   ///< of the first input; concatenate: with the channels of all; input: the output's
-  Shape output;  ///< of this layer's tensor
-  Window window;                   ///< of convolutions and pools
-  bool relu = false;               ///< of convolutions and add
+  Shape input;    ///< the first input's; concatenate: with the channels of all; input: the output's
+  Shape output;   ///< shape of this layer's tensor
+  Window window;  ///< for convolutions and pools
+  bool relu = false;               ///< for convolutions and add
   std::optional<double> sparsity;  ///< part of its blocks that is pruned where a run prunes at all
 
   // How values are scaled: a file's own (fixed_exponent), or found by calibrate() (weights.h).
-  std::optional<int> fixed_exponent;  ///< of the output, where the network's file gives it
-  int exponent = 0;                   ///< of the output
+  std::optional<int> fixed_exponent;  ///< the output's, where the network's file gives it
+  int exponent = 0;                   ///< the output's
   std::uint32_t shift = 0;
-  std::uint32_t multiplier = 0;  ///< of average_pool; 64..127, of int16 16384..32767
-  std::array<std::uint32_t, 2> left_shifts = {};  ///< of add; at most most_left_shift()
+  std::uint32_t multiplier = 0;  ///< for average_pool; 64..127, int16: 16384..32767
+  std::array<std::uint32_t, 2> left_shifts = {};  ///< for add; at most most_left_shift()
 
-  // Of layers that are computed band by band (bands.h):
-  std::vector<std::uint32_t> first_rows = {};  ///< by input, of its tensor; empty: 0
+  // For layers that are computed band by band (bands.h):
+  std::vector<std::uint32_t> first_rows = {};  ///< by input: where its rows begin; empty: 0
   bool joins_rows = false;  ///< concatenate: one input's rows below the other's, of all channels
-  std::optional<std::uint32_t> weights_of = {};  ///< the earlier layer that has the same
+  std::optional<std::uint32_t> weights_of = {};  ///< the earlier layer with the same weights
 
   [[nodiscard]] std::uint32_t first_row(std::uint32_t operand) const {
     return first_rows.empty() ? 0 : first_rows[operand];

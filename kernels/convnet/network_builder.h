@@ -16,7 +16,7 @@ namespace tessera::convnet {
 /// convolution's.
 struct LayerStatement : Layer {
   std::vector<std::string> from;  ///< its inputs
-  std::optional<Shape> expected;  ///< what the file says of its output
+  std::optional<Shape> expected;  ///< output shape that the file states
 };
 
 /// Makes a network of statements, one after the other. UserErrors name the file and the layer: an

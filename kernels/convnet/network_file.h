@@ -23,7 +23,7 @@ namespace tessera::convnet {
 /// The networks inside the program (configs/networks), by name.
 std::vector<std::string> network_names();
 
-/// What a file holds.
+/// Contents of a network's file.
 struct NetworkFile {
   Network network;
   std::vector<RealWeights> weights;  ///< an element a layer; empty: the file has none

@@ -34,7 +34,7 @@ class Wire {
   /// True if the field is one of a number beside others, not a list, a text or a message.
   [[nodiscard]] bool lone() const { return kind_ != kBytes; }
 
-  // What the field holds, once.
+  // These read the field's value, once.
   std::int64_t integer() {
     begin(kVarint);
     return static_cast<std::int64_t>(varint());

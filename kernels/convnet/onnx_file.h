@@ -50,7 +50,7 @@ struct Node {
   std::string domain;  ///< empty or ai.onnx: the standard's
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Attribute> attributes;
-  std::string file = {};  ///< of its model, for messages
+  std::string file = {};  ///< name of its model's file, for messages
 
   /// Its name, or that of what it gives.
   [[nodiscard]] std::string shown_name() const {
@@ -80,7 +80,7 @@ struct Node {
   [[nodiscard]] std::uint32_t extent(const char* key, std::int64_t value, std::int64_t least) const;
   /// NOTSET if it is not given.
   [[nodiscard]] std::string auto_pad() const;
-  /// Whether its input's extents decide its padding.
+  /// True if its input's extents decide its padding.
   [[nodiscard]] bool pads_same() const {
     return auto_pad() == kSameUpper || auto_pad() == kSameLower;
   }
@@ -98,7 +98,7 @@ struct Input {
 };
 
 struct Model {
-  std::int64_t opset = 0;  ///< of the standard domain
+  std::int64_t opset = 0;  ///< version of the standard domain
   std::vector<Node> nodes;
   std::map<std::string, Tensor> initializers;  ///< with the values of Constant nodes
   std::vector<Input> inputs;                   ///< also those that have initializers

@@ -33,10 +33,10 @@ class Layers {
   struct Step {
     LayerStatement statement;
     RealWeights weights;
-    std::uint32_t weight_channels = 0;  ///< of a convolution: input channels by its weights
+    std::uint32_t weight_channels = 0;  ///< convolution: input channels by its weights
     bool global = false;                ///< its window is its whole input
     std::string auto_pad{};             ///< padding that its input's extents decide
-    bool counts_padding = true;         ///< of a pool: zeros count in the mean
+    bool counts_padding = true;         ///< pool: zeros count in the mean
     bool shared = false;  ///< something takes it as it was before the next node's change
     std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
   };
@@ -69,12 +69,12 @@ class Layers {
   /// Adds the padding of the node's first input, if it is that of a Pad.
   void add_padding(const Node& node, Window& window) const;
 
-  // Of tensors of numbers that the model holds, or that nodes make of such:
+  // For tensors of numbers that the model holds, or that nodes make of such:
   [[nodiscard]] bool is_constant(const std::string& name) const {
     return made_.contains(name) || model_.initializers.contains(name);
   }
   [[nodiscard]] Constant any_constant(const Node& node, std::size_t input) const;
-  [[nodiscard]] Constant constant(const Node& node, std::size_t input) const;  ///< of float
+  [[nodiscard]] Constant constant(const Node& node, std::size_t input) const;  ///< float only
   [[nodiscard]] std::vector<double> integers(const Node& node, std::size_t input) const;
   [[nodiscard]] int exponent(const Node& node) const;
   void require_zero_point(const Node& node) const;

@@ -43,7 +43,7 @@ constexpr std::array kKinds = {
     KnownKind{{0, 4}, WideCode{"convolve_0_4", 2}, "convolve_turns_0_4"}};
 
 struct Position {
-  std::uint32_t row;  ///< of all planes
+  std::uint32_t row;  ///< row in all planes
   std::uint32_t column;
 };
 
@@ -173,8 +173,8 @@ class TableWriter {
   bool runs_;
   std::uint32_t last_plane_bytes_;
   Run run_;
-  const char* again_ = nullptr;  ///< of the last patch
-  std::uint32_t number_ = 0;     ///< of its kind
+  const char* again_ = nullptr;  ///< the last patch's
+  std::uint32_t number_ = 0;     ///< its kind's
   PatchTable table_;
   std::uint32_t slots_ = 0;
 };

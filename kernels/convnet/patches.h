@@ -24,8 +24,8 @@ struct Grid {
   std::uint32_t output_plane_bytes = 0;
   bool operator==(const Grid&) const = default;
 };
-/// The same positions in fewer rows: rows without gaps between them in input and output are one,
-/// and so are planes.
+/// Returns the grid's positions in fewer rows: rows without gaps between them in input and output
+/// become one, and so do planes.
 Grid flattened(Grid grid);
 
 /// Tile code for patches of one kind and several output blocks at a time.
@@ -46,8 +46,8 @@ struct PatchTable {
   std::vector<std::uint32_t> words;
   std::uint32_t first = 0;  ///< kind of the first patch, an argument of the call
   std::uint32_t patches = 0;
-  bool has_runs = false;         ///< some words stand for several patches
-  std::uint32_t groups = 0;      ///< of 4 positions, in all patches; some may be computed twice
+  bool has_runs = false;     ///< some words stand for several patches
+  std::uint32_t groups = 0;  ///< groups of 4 positions in all patches; some may be computed twice
   std::optional<WideCode> wide;  ///< where all patches are of one kind that has such code
   /// Tile code that takes four steps a turn, where all patches are of one kind that has some.
   const char* turns = nullptr;

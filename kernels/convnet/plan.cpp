@@ -10,7 +10,7 @@
 namespace tessera::convnet {
 namespace {
 
-/// Whether no element of a tensor can be below zero.
+/// True if no element of a tensor can be below zero.
 bool is_nonnegative(const Network& network, std::uint32_t number) {
   const Layer& layer = network.layers[number];
   if (layer.op == Operator::input) return false;

@@ -25,13 +25,12 @@ namespace tessera::convnet {
 /// Rows that two bands need are computed twice.
 struct Bands {
   std::uint32_t first, last;
-  std::uint32_t count;  ///< of bands, whose rows are as even as can be
+  std::uint32_t count;  ///< number of bands, whose rows are as even as can be
 
   bool operator==(const Bands&) const = default;
 };
 
-/// Whether what layers `first` to `last` make, but for the last one's tensor, is used among them
-/// alone.
+/// True if layers `first` to `last` alone use the tensors that they make, but for the last one's.
 bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last);
 
 /// A network as it is planned and run: LAYER#1, LAYER#2, ... compute the bands of a layer, whose
@@ -55,12 +54,12 @@ void require_known(const Network& network);
 struct LayerPlan {
   std::string layer;
   Mapping mapping;
-  std::uint32_t columns = 0;  ///< of the array, that its tensor is split over; 0: all
+  std::uint32_t columns = 0;  ///< array columns that its tensor is split over; 0: all
 };
 void describe(config::Fields& fields, LayerPlan& plan);
 /// Whose rules find the mappings that are not pinned.
 enum class Rules : std::uint8_t {
-  fastest,   ///< of all that fit a core; weights come while the layer before is computed
+  fastest,   ///< fastest that fits a core; weights come while the layer before is computed
   published  ///< those of the paper (published.cpp); layer by layer, weights first
 };
 
@@ -86,13 +85,13 @@ void describe(config::Fields& fields, BandPlan& plan);
 /// Layers that are left out get mappings by the rules.
 struct PinnedPlan {
   Rules rules = Rules::fastest;
-  std::uint32_t image_columns = 0;  ///< of the array, that the image is split over; 0: by the rules
+  std::uint32_t image_columns = 0;  ///< array columns for the image; 0: by the rules
   std::vector<LayerPlan> layers;
   std::vector<BandPlan> bands;
 };
 void describe(config::Fields& fields, PinnedPlan& plan);
 
-/// What layers of one machine take, for planners of several networks.
+/// Costs of layers on one machine, for planners of several networks.
 struct LayerCosts {
   LayerCosts(MachineCosts& costs, const VectorType& type) : calls(costs, type) {}
   CallCosts calls;
@@ -109,11 +108,11 @@ struct LayerCosts {
 /// every layer is in one group.
 std::vector<std::vector<std::uint32_t>> split_alike(const Network& network);
 
-/// What layers use at most.
+/// Limits on the cores and items that layers use.
 struct CoreLimits {
-  std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;  ///< of the array
-  /// What an item of a mapping counts beside its time: where lists are short of room, layers go
-  /// through few of them.
+  std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;  ///< array rows, columns
+  /// Cycles that each item of a mapping counts beside its time: where lists are short of room,
+  /// mappings of few items win.
   std::uint64_t item_cycles = 0;
 };
 
@@ -158,7 +157,7 @@ class Planner {
     std::uint64_t halo = 0;
     std::uint64_t ddr = 0;  ///< beside `parts`, where DDR waits for each transfer that it starts
   };
-  /// Whether all nodes go on while bytes move.
+  /// True if all nodes go on while bytes move.
   [[nodiscard]] bool overlaps() const {
     return machine_.tile.overlap && tile_of(machine_, plan_.array.first_memory).overlap &&
            !ddr_waits();
@@ -197,19 +196,19 @@ class Planner {
   CallCosts& calls_;
   std::uint64_t core_capacity_;
   CoreLimits limits_;
-  std::vector<std::vector<std::uint32_t>> groups_;  ///< of layers whose tensors are split alike
+  std::vector<std::vector<std::uint32_t>> groups_;  ///< layers whose tensors are split alike
   std::vector<std::uint32_t> free_;                 ///< numbers of those that the search splits
   Plan plan_;
   std::uint64_t load_ = 0, store_ = 0;
   bool keeps_mappings_ = false;              ///< no mapping is searched: layers keep theirs
   std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights
-  std::uint32_t staged_limit_ = UINT32_MAX;  ///< of tiles of rows and results from and for DDR
+  std::uint32_t staged_limit_ = UINT32_MAX;  ///< bytes of tiles on their way from and to DDR
 };
 
 /// Which layers are computed band by band, and the plan of the others with them.
 struct BandedPlan {
   std::vector<Bands> bands;
-  std::shared_ptr<const BandedNetwork> banded;  ///< what is planned
+  std::shared_ptr<const BandedNetwork> banded;  ///< the network that is planned
   std::shared_ptr<const Planner> planner;
 };
 

@@ -26,7 +26,7 @@ std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
   return groups;
 }
 
-/// What the config says of the columns that a layer's tensor is split over; null: nothing.
+/// The config's columns for a layer's tensor; null: it says nothing.
 std::optional<Planner::PinnedColumns> Planner::columns_pin(const Layer& layer) const {
   if (layer.op == Operator::input && pinned_.image_columns > 0)
     return PinnedColumns{"workload.plan.image_columns", layer.name, pinned_.image_columns};

@@ -3,11 +3,11 @@
 #include "kernels/convnet/plan.h"
 #include "sim/machine/nodes.h"
 
-/// What a layer takes with a mapping, and what is moved before and behind all of them.
+/// Cycles of a layer with a mapping, and of the transfers before and behind all layers.
 namespace tessera::convnet {
 
-/// What the columns' slices of a tensor take from or to DDR, all at once, with the barrier behind;
-/// if it lies there that alone.
+/// Cycles to move all columns' slices of a tensor from or to DDR at once, with the barrier behind;
+/// the barrier alone if the tensor lies there.
 std::uint64_t Planner::moved_whole(const char* name, const Held& held) const {
   if (held.outside) return machine_.sync.chip_cycles;
   const StreamConfig& kind = machine_.fabric.streams[*stream_number(machine_, name)];
@@ -32,7 +32,7 @@ std::uint64_t Planner::stream(const char* name, std::uint64_t bytes) const {
   return stream_cycles(kind, bytes) + machine_.fabric.fixed_cycles;
 }
 
-/// What the memory tile takes that gives or gets most of its neighbours' columns.
+/// Cycles of the memory tile that spends most on giving or on getting columns of its neighbours.
 std::uint64_t Planner::halo(const LayerShape& shape) const {
   const Layer& layer = shape.layer();
   if (!layer.has_window()) return 0;
@@ -48,14 +48,14 @@ std::uint64_t Planner::halo(const LayerShape& shape) const {
   return most == 0 ? 0 : most + calls_.transfer();
 }
 
-/// What each resource is busy for in all, whatever the buffers.
+/// Busy cycles of each resource in all, whatever the buffers.
 Planner::Busy Planner::busy(const LayerShape& shape) {
   Busy all = moved(shape);
   all.parts.compute += calls_.layer(shape);
   return all;
 }
 
-/// The same without a core's calls but those of transfers.
+/// Busy cycles without a core's calls but those of transfers.
 Planner::Busy Planner::moved(const LayerShape& shape) const {
   const Mapping& mapping = shape.mapping;
   const Ddr& ddr = shape.ddr;
@@ -123,7 +123,7 @@ Priced Planner::price(const Busy& busy, const Mapping& mapping) const {
   };
   std::uint64_t serial = priced.compute;
   if (mapping.row_buffers == 1) serial += others(priced.rows, busy.row_tiles);
-  // Of the next tile of weights the first piece alone comes while a core computes. Where all rows
+  // The first piece alone of the next tile of weights comes while a core computes. Where all rows
   // go by before the next tile, nothing else moves either while cores wait for it.
   const std::uint64_t next = others(priced.weights, busy.weight_tiles);
   const std::uint64_t waits = mapping.weight_buffers == 1 ? next : others(next, mapping.pieces);

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> part_sizes(std::uint32_t all) {
 
 }  // namespace
 
-/// What the config says of a layer; null: nothing.
+/// The config's plan of a layer; null: none.
 const LayerPlan* Planner::pin_of(const std::string& layer) const {
   const auto found = std::ranges::find(pinned_.layers, layer, &LayerPlan::layer);
   return found == pinned_.layers.end() ? nullptr : &*found;

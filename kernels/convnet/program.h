@@ -25,9 +25,9 @@ struct Placement {
   std::vector<Held> held;
   std::vector<View> views;          ///< by layer
   std::vector<Beside> beside;       ///< by layer: where it lies
-  std::vector<Range> lives;         ///< of what is held: from a layer to behind another
-  std::uint64_t ddr_bytes = 0;      ///< of tensors there, but for image and result
-  std::uint64_t bytes = 0;          ///< of a memory tile, from address 0 on
+  std::vector<Range> lives;         ///< by `held`: from a layer to behind another
+  std::uint64_t ddr_bytes = 0;      ///< tensors there, but for image and result
+  std::uint64_t bytes = 0;          ///< used in a memory tile, from address 0 on
   std::uint32_t fullest_layer = 0;  ///< during which most is held
 
   [[nodiscard]] const Held& of(std::uint32_t layer) const { return held[views[layer].held]; }
@@ -55,16 +55,16 @@ struct Plan {
   std::vector<std::uint32_t> columns;  ///< by layer: those that its tensor is split over
   std::vector<bool> made;  ///< by layer: it is an addition that is made with a convolution
   Placement placement;
-  std::uint32_t ring_bytes = 0;  ///< of a tile of weights in a memory tile, which has two a row
+  std::uint32_t ring_bytes = 0;  ///< a tile of weights in a memory tile, which has two a row
   std::uint32_t ring_rows = 0;   ///< rows of cores that take weights, in any layer
   std::uint32_t core_bytes = 0;
   bool weights_ahead = true;  ///< they come from DDR before their layer begins
 
-  /// Of a convolution, the addition that is made with it.
+  /// The addition that is made with a convolution, if one is.
   [[nodiscard]] std::optional<std::uint32_t> addition(std::uint32_t layer) const {
     return layers[layer].mapping.adds ? network->addition_of(layer) : std::nullopt;
   }
-  /// Whether cores compute the layer on its own.
+  /// True if cores compute the layer on its own.
   [[nodiscard]] bool computes(std::uint32_t layer) const {
     return is_computed(network->layers[layer]) && !made[layer];
   }

@@ -23,7 +23,7 @@ struct LayerWeights {
   /// [output]; values are b * 2^(exponent + the input's), or of bf16 the bits of an f32.
   std::vector<std::int64_t> bias;
   int exponent = 0;
-  std::uint64_t rounded = 0;  ///< of bf16: how many it does not hold exactly
+  std::uint64_t rounded = 0;  ///< bf16: number of values that it does not hold exactly
   /// For each block of kBlock outputs the kept blocks of kBlock inputs, rising, as many for each;
   /// dense: all.
   std::vector<std::vector<std::uint32_t>> kept;
@@ -51,7 +51,7 @@ constexpr std::int64_t largest_of(program::Type type) {
   return (std::int64_t{1} << (bits_of(type) - 1)) - 1;
 }
 using gemm::shifted;
-/// What a layer's sum becomes: shifted, and limited to what the type holds, with ReLU from 0 on.
+/// A layer's output from its sum: shifted, and limited to the type's range, with ReLU from 0 on.
 constexpr std::int16_t requantised(std::int64_t sum, std::uint32_t shift, bool relu,
                                    program::Type type) {
   const std::int64_t most = largest_of(type);
@@ -66,7 +66,7 @@ Tensor requantised(const Layer& layer, const Sums& sums);
 Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Tensor* const> inputs,
              HostThreads& threads);
 
-/// What an average_pool multiplies its sums by, of bf16 its inputs.
+/// The factor that an average_pool multiplies its sums by, in bf16 its inputs.
 float mean_factor(const Layer& layer);
 
 /// A layer's output. Not for the input.
@@ -83,7 +83,7 @@ namespace reference {
 
 std::vector<float> numbers_of(std::span<const std::int16_t> bits);
 std::int16_t bits_of_bf16(float number);
-/// Whether none is infinite or no number.
+/// True if no value is infinite or NaN.
 bool are_finite(std::span<const std::int16_t> bits);
 
 /// A layer's output, of all operators but concatenate.

@@ -55,8 +55,8 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
 void prune_blocks(LayerWeights& weights, double sparsity);
 /// Blocks that stay of each row of `input_blocks` blocks.
 std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity);
-/// What is pruned of layer `number` if a run prunes `sparsity`: its own sparsity if its file gives
-/// one, nothing of the first convolution, nothing at all if `sparsity` is 0.
+/// The sparsity of layer `number` if a run prunes `sparsity`: its own if its file gives one, 0 for
+/// the first convolution, 0 for all layers if `sparsity` is 0.
 double sparsity_of(const Network& network, std::uint32_t number, double sparsity);
 
 /// An image as the network's input: values are q * 2^exponent, or bf16.

@@ -60,7 +60,7 @@ class Calibration {
     for (std::int16_t& value : tensor.values) value = requantised(value, all, false, type);
   }
 
-  // Of a layer's inputs.
+  // Exponents of a layer's inputs.
   [[nodiscard]] std::vector<int> exponents(const Layer& layer) const {
     return mapped(layer.inputs, [&](std::uint32_t input) { return layers_[input].exponent; });
   }
@@ -87,7 +87,7 @@ class Calibration {
     return layer.has_weights() || layer.op == Operator::average_pool || layer.op == Operator::add;
   }
 
-  /// What turns a layer's sums into its output, by the exponents as they stand.
+  /// Sets shift and factors from a layer's sums to its output, by the exponents as they stand.
   void set_scales(std::size_t number) {
     Layer& layer = layers_[number];
     if (!has_sums(layer)) return;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t kLane = 4;
 constexpr std::uint32_t kLowest = 0xfc00, kZero = 0;  // f16
 
-/// Of the tile code that has an instance for each shape.
+/// Name of tile code that has an instance for each shape.
 std::string name_of(const char* code, const BlockShape& block) {
   return fmt::format("{}_{}x{}", code, block.depth, block.columns);
 }
@@ -31,7 +31,7 @@ std::string sums_name(const BlockShape& block) {
 
 using Words = std::vector<std::uint32_t>;
 
-/// Of an offset in the list of sums.
+/// Bytes of an offset in the list of sums.
 std::uint64_t offset_bytes(const BlockShape& block) { return block.on_unit() ? 4 : 2; }
 
 /// Offsets as 16-bit numbers of 64-bit words.

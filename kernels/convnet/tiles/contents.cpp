@@ -69,7 +69,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
                                 weight(output + j, step % taps, input + i));
         continue;
       }
-      // Of which chunk of the column block, and at which place of the window.
+      // Chunk of the column block, and place of the window.
       const std::uint64_t a_chunk = dense > 0 ? 1 : taps * slots.operands;
       const std::uint64_t input =
           output / block.depth * block.depth + (step - dense) / a_chunk * block.depth;

@@ -30,8 +30,8 @@ enum class Kind : std::uint8_t {
 /// A layer that tiles compute. Convolutions of the image take the places of a window's row as
 /// channels: the host gives each tile the image so (`unfolded`).
 struct LayerShape {
-  std::uint32_t number = 0;    ///< in its network: of the tensor that is made
-  std::uint32_t weighted = 0;  ///< of the layer that has the weights: with `addend` another one
+  std::uint32_t number = 0;    ///< in its network: the layer whose tensor is made
+  std::uint32_t weighted = 0;  ///< layer that has the weights; another one with `addend`
   Kind kind = Kind::sums;
   Window window;  ///< unfolded: of one column
   Shape input;    ///< the image, where that is given; else of the first operand
@@ -39,12 +39,12 @@ struct LayerShape {
   bool relu = false;
   bool given = false;  ///< the input is the network's
   bool unfolded = false;
-  std::uint32_t unfolded_columns = 1;  ///< of the window as the network has it
+  std::uint32_t unfolded_columns = 1;  ///< window columns as the network has it
   std::uint32_t unfolded_left = 0;     ///< padding likewise
   /// Chunks of each operand: one, of add two; `given`: only their number counts.
   std::vector<std::vector<Source>> operands;
 
-  /// What is added to a convolution's sums; empty: nothing.
+  /// Chunks that are added to a convolution's sums; empty: none.
   std::vector<Source> addend;
 
   [[nodiscard]] bool has_sums() const { return kind == Kind::sums || kind == Kind::diagonal; }
@@ -97,7 +97,7 @@ struct Planes {
   Window window;
   Shape input;
   std::uint64_t rows, pitch;  ///< positions of a row of X
-  std::uint32_t x_bytes;      ///< of a position
+  std::uint32_t x_bytes;      ///< bytes of a position
 
   [[nodiscard]] std::uint32_t plane_rows() const {
     return std::min(window.stride_height, window.height);
@@ -108,7 +108,7 @@ struct Planes {
   [[nodiscard]] std::uint64_t height() const {  ///< rows of a plane
     return rows + (window.height - 1) / window.stride_height;
   }
-  [[nodiscard]] std::uint64_t bytes() const {  ///< of a slot
+  [[nodiscard]] std::uint64_t bytes() const {  ///< bytes of a slot
     return std::uint64_t{plane_rows()} * plane_columns() * height() * pitch * x_bytes;
   }
   /// Position in a slot at which row `row` of a plane begins.
@@ -139,10 +139,10 @@ class Geometry {
   [[nodiscard]] Cell cell(Tile tile) const;
   [[nodiscard]] Tile tile(const Cell& cell) const;
 
-  // What a cell computes.
+  // A cell's part of the results.
   [[nodiscard]] EvenSplit all_rows() const { return {shape_.output.height, split_.rows}; }
   [[nodiscard]] EvenSplit all_columns() const { return {shape_.output.width, split_.columns}; }
-  /// Of groups of channels (group_channels).
+  /// Split of the groups of channels (group_channels).
   [[nodiscard]] EvenSplit all_groups() const;
   [[nodiscard]] Interval rows(const Cell& cell) const { return all_rows().part(cell.row); }
   [[nodiscard]] Interval columns(const Cell& cell) const { return all_columns().part(cell.column); }
@@ -160,7 +160,7 @@ class Geometry {
   /// zeros.
   struct Slots {
     std::uint64_t operands;
-    Interval chunks;  ///< of each
+    Interval chunks;  ///< each operand's
     [[nodiscard]] std::uint64_t size() const { return operands * chunks.size(); }
   };
   [[nodiscard]] Slots slots(const Cell& cell) const;
@@ -187,12 +187,12 @@ class Geometry {
     const Planes behind = addend(cell);
     return behind.begin + (adds(cell) ? own_chunks(cell).size() * behind.bytes() : 0);
   }
-  /// Of each place of the window, row by row: offset in a slot of what the first position reads.
+  /// Offset in a slot that the first position reads at each place of the window, row by row.
   [[nodiscard]] std::vector<std::uint32_t> taps(const Cell& cell) const;
 
   // Y.
   [[nodiscard]] std::uint64_t positions(const Cell& cell) const;
-  [[nodiscard]] std::uint64_t blocks(const Cell& cell) const;  ///< of columns
+  [[nodiscard]] std::uint64_t blocks(const Cell& cell) const;  ///< column blocks
   [[nodiscard]] std::uint64_t block_bytes(const Cell& cell) const {
     return positions(cell) * block_.y_bytes();
   }
@@ -202,7 +202,7 @@ class Geometry {
   [[nodiscard]] std::uint64_t blocks_of_group() const {
     return group_channels(block_) / block_.columns;
   }
-  /// Of cell's Y that it finishes: first byte and end.
+  /// The bytes of its Y that the cell finishes.
   [[nodiscard]] Interval share_bytes(const Cell& cell) const;
   /// Runs of positions for so many workers: of whole rows, of parts of rows, or of all positions
   /// one after the other, whichever leaves the longest run shortest.
@@ -251,11 +251,11 @@ struct Inputs {
   program::BufferId padding{};  ///< holds a row of X of what stands around the input
 };
 
-/// What a tile pulls for its cell of layer `g`.
+/// Adds a tile's pulls for its cell of layer `g`.
 void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from,
                  const Cell& cell, plan::Pulls& pulls);
 
-/// About how many those of the fullest tile are, whatever the split of the layers before.
+/// Approximate number of the fullest tile's pulls, whatever the split of the layers before.
 std::uint64_t expected_pulls(const Geometry& g);
 
 }  // namespace tessera::convnet::tiles

@@ -90,7 +90,7 @@ class Planner {
   [[nodiscard]] Geometry geometry(std::uint32_t number, const Split& split) const {
     return {*problem_->shapes[number], problem_->block, split, {first_, problem_->tiles}};
   }
-  /// Of all tiles the mean, rounded up.
+  /// Mean over all tiles, rounded up.
   [[nodiscard]] std::uint64_t spread(std::uint64_t held, const Split& split) const {
     return ceil_div(held * split.tiles(), std::uint64_t{problem_->tiles});
   }
@@ -296,7 +296,7 @@ class Planner {
 
   struct Failure {
     std::uint32_t layer = 0;
-    std::uint64_t bytes = 0, beside = 0;  ///< of the fullest tile
+    std::uint64_t bytes = 0, beside = 0;  ///< on the fullest tile
   };
 
   std::shared_ptr<const Problem> problem_;
@@ -304,7 +304,7 @@ class Planner {
   plan::Description shell_;
   Planned planned_;
   std::vector<LayerOptions> layers_;
-  Tile first_ = 0;                   ///< of the layer that is planned: where the one before ends
+  Tile first_ = 0;                   ///< where the planned layer begins and the one before ends
   std::vector<std::uint64_t> held_;  ///< by the layers that are planned, by tile
   Failure failed_;                   ///< the last
 };

@@ -16,7 +16,7 @@ struct LayerPlan {
 };
 void describe(config::Fields& fields, LayerPlan& plan);
 struct Plan {
-  kernels::Form unit = {};  ///< of all layers' sums
+  kernels::Form unit = {};  ///< computes all layers' sums
   std::vector<LayerPlan> layers;
 };
 void describe(config::Fields& fields, Plan& plan);

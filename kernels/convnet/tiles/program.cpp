@@ -30,7 +30,7 @@ auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
   };
 }
 
-/// What a statement's functions keep.
+/// State that a statement's functions keep.
 struct Kept {
   std::shared_ptr<const Problem> problem;
   Geometries geometries;

@@ -27,17 +27,17 @@ class Functions {
   using Function = plan::Function;
   using Operands = std::span<const program::Place>;
 
-  // What is measured: samples of these sizes.
+  // Functions that are measured, as samples of these sizes.
   /// Sizes: positions of the longest run, column blocks, steps, workers that have runs. Operands:
   /// lists, w, x, y.
   const Function& sums(const BlockShape& block);
   /// Sizes: lanes of four channels, rows, positions of a row. Operands: y, bias, results.
   const Function& results(const BlockShape& block);
-  /// Of a layer without sums. Sizes: rows of all chunks, places of the window, pairs of 64-bit
+  /// For a layer without sums. Sizes: rows of all chunks, places of the window, pairs of 64-bit
   /// words of a row (maxima) or words (means). Operands: lists, x, results.
   const Function& pooling(const Geometry& g);
 
-  // What is called, of a cell's part of a layer; the functions above were asked for before.
+  // Calls for a cell's part of a layer; the functions above were asked for before.
   [[nodiscard]] program::Vertex sums(const Geometry& g, const Cell& cell, Operands operands) const;
   [[nodiscard]] program::Vertex results(const Geometry& g, const Cell& cell,
                                         Operands operands) const;
@@ -78,20 +78,20 @@ FloatModel float_model(Network network, std::span<const RealWeights> given, cons
 /// all others are zero.
 void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
                   std::span<std::byte> into);
-/// Of the groups that a cell finishes, [channel] in f32; zeros where a layer has none.
+/// Biases of the groups that a cell finishes, [channel] in f32; zeros where a layer has none.
 void fill_bias(const FloatModel& model, const Geometry& g, const Cell& cell,
                std::span<std::byte> into);
 /// X of a layer whose input is the image, zeros around it.
 void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
                 std::span<std::byte> into);
 
-/// What descriptions are made from; their functions keep it.
+/// Input of descriptions; their functions keep it.
 struct Problem {
   FloatModel model;
   BlockShape block;
   std::vector<std::optional<LayerShape>> shapes;  ///< by layer
   std::uint32_t contexts;
-  Tile tiles;  ///< of the machine
+  Tile tiles;  ///< the machine's
   elf::KernelCode code{"convnet/tiles"};
   elf::KernelCode product_code{"gemm"};
 };
@@ -99,7 +99,7 @@ struct Problem {
 /// The program of all layers.
 plan::Description describe_network(const std::shared_ptr<const Problem>& problem,
                                    const Geometries& geometries);
-/// Of layer `number` alone, of which `geometries` has the layers before it too.
+/// The program of layer `number` alone; `geometries` also has the layers before it.
 plan::Description describe_layer(const std::shared_ptr<const Problem>& problem,
                                  const Geometries& geometries, std::uint32_t number);
 
