@@ -27,7 +27,7 @@ struct Array {
   [[nodiscard]] std::uint32_t nodes() const { return ddr + 1; }
 };
 
-inline constexpr std::uint32_t kAlign = 64;  ///< of what lies in nodes
+inline constexpr std::uint32_t kAlign = 64;  ///< bytes: alignment in nodes
 /// Bytes of a node for tensors, wherever they and the stacks begin behind what is aligned less;
 /// `beside` are kept free.
 std::uint64_t data_bytes(const TileConfig& tile, std::uint64_t beside = 0);

@@ -72,7 +72,7 @@ class ArrayProgram {
   enum class Kind : std::uint8_t { start, wait, call };
   struct Item {
     Kind kind;
-    std::uint32_t number;  ///< of the transfer, later of the exchange; of the call
+    std::uint32_t number;  ///< the transfer's, later the exchange's; the call's
     bool operator==(const Item&) const = default;
   };
   struct Transfer {
@@ -88,7 +88,7 @@ class ArrayProgram {
 
   static std::uint32_t number(TransferId id) { return static_cast<std::uint32_t>(id); }
   [[nodiscard]] std::size_t add_exchange(std::span<const std::uint32_t> transfers);
-  /// What `list` begins with: so many items, so many times.
+  /// The repetition that `list` begins with: `length` items, `times` times.
   struct Piece {
     std::size_t length = 1, times = 1;
   };

@@ -9,7 +9,7 @@
 namespace tessera::arrays {
 namespace {
 
-/// Whether an item is code of the node's control.
+/// True if an item is code of the node's control.
 bool is_control(const Item& item) {
   return item.kind == Item::Kind::start || item.kind == Item::Kind::wait;
 }

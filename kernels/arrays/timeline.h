@@ -17,14 +17,14 @@ namespace tessera::arrays {
 /// started. Numbers from 0 on.
 using Channel = std::uint32_t;
 
-/// What a node does next.
+/// A node's next action.
 struct Item {
   enum class Kind : std::uint8_t { start, wait, work, mark };
   Kind kind;
-  /// Of the transfer that it starts or waits for; of a mark its number, from 0 on.
+  /// Channel of the transfer that it starts or waits for; for a mark its number, from 0 on.
   Channel channel = 0;
-  std::uint64_t cycles = 0;      ///< of work and marks; of starts and waits the timeline knows them
-  std::uint32_t list = channel;  ///< of the node, that has the transfer
+  std::uint64_t cycles = 0;  ///< for work and marks; the timeline knows those of starts and waits
+  std::uint32_t list = channel;  ///< the node's list that has the transfer
 };
 using Items = std::vector<Item>;
 
@@ -55,9 +55,9 @@ class Timeline {
   /// `machine` is kept by reference.
   Timeline(const MachineConfig& machine, std::uint32_t nodes) : machine_(machine), nodes_(nodes) {}
 
-  /// What each transfer of a channel moves, all at a time.
+  /// Adds the flows that each transfer of a channel moves, all at a time.
   void add(Channel channel, const std::vector<Flow>& flows);
-  /// One with the host, which takes a node alone: its barriers before and behind the wait.
+  /// Adds transfers with the host, which take a node alone: barriers before and behind each wait.
   void add_own(Channel channel, std::uint32_t node);
   /// Cycles that some port or channel passes bytes in so many transfers of each channel; streams of
   /// a port are alike.
@@ -88,7 +88,7 @@ class Timeline {
     std::vector<std::uint32_t> nodes = {};
     std::vector<std::uint32_t> started = {};  ///< nodes that have started the next
     Time barriers = 0;                        ///< around each wait
-    Time end = 0;                             ///< of the last
+    Time end = 0;                             ///< when the last one ends
   };
   /// States in which the last node began a group: the part, when.
   using Seen = std::map<std::vector<Time>, std::pair<std::uint32_t, Time>>;
