@@ -82,7 +82,7 @@ class Check {
   const Checked& checked_;
   HostThreads& threads_;
   Comparison comparison_;
-  double worst_ = 0;  ///< of sums with signs, as Screen's
+  double worst_ = 0;  ///< ratio of sums with signs, as Screen's
   double threshold_ = 0;
   double lone_threshold_ = 0;
 };

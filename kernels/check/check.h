@@ -24,7 +24,7 @@ struct Checked {
   using Compare = std::function<void(std::span<const Strip> strips, Comparison& into)>;
 
   Comparison::Result result;
-  std::uint64_t flops = 0;  ///< of the product; below `most_flops` all lines are compared
+  std::uint64_t flops = 0;  ///< the product's; below `most_flops` all lines are compared
   std::uint64_t most_flops = kMostComparedFlops;
   std::uint64_t lines = 0;
   std::uint64_t length = 1;  ///< elements of a line

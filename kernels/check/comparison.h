@@ -18,7 +18,7 @@ struct Compared {
   double expected = 0;
   double allowed = 0;  ///< how far it may be off
   double reach = 0;    ///< no partial sum can be larger in magnitude; 0: the result itself
-  /// What the machine has to make of it, if known: then its bits decide, not `allowed`.
+  /// The value that the machine has to compute, if known: then its bits decide, not `allowed`.
   std::optional<double> exact = {};
 };
 
@@ -29,7 +29,7 @@ class Comparison {
     std::string name = "Y";
     program::Type type = program::Type::f32;
     program::Type partials = program::Type::f32;
-    /// What is wrong with an element; absent: its place in `name`, its error and what is allowed.
+    /// Describes a wrong element; absent: its place in `name`, its error and what is allowed.
     std::function<std::string(const Compared&)> says = {};
   };
   explicit Comparison(Result result) : result_(std::move(result)) {}
@@ -38,7 +38,7 @@ class Comparison {
   /// `exact` is what the machine has to make of an element: no bit may differ. What is no number is
   /// left to the others to report.
   void add_exact(std::uint64_t row, std::uint64_t column, double found, double exact);
-  /// What is right to the bit alone; zeros of either sign are equal, as is what is no number.
+  /// Adds an element that must be right to the bit; zeros of either sign are equal, as are NaNs.
   void add_bits(const Compared& one);
   /// Compares items [0, items) on all threads, at most `grain` at a time. Elements chosen because
   /// they are suspect have no part in mean and RMS.
@@ -73,10 +73,10 @@ class Comparison {
   Compared culprit_;  ///< the worst that is wrong
   double culprit_ratio_ = 0;
   bool overflow_ = false;
-  std::string of_all_;  ///< what is wrong with the errors of all
+  std::string of_all_;  ///< problem of all errors together
 };
 
-/// What an element should be, and how far it may be off.
+/// An element's expected value, and how far it may be off.
 struct Expected {
   double value, allowed;
 };

@@ -131,7 +131,7 @@ void sort_suspects(std::vector<Suspect>& suspects) {
   });
 }
 
-/// Of a sum's error in each vector to what each element of the segment would be off by: the
+/// Estimates each element's error from the errors of the segment's sums in all vectors: the
 /// element's own error plus sqrt(length / 20) times that of one of its neighbours.
 void Screen::estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
                       double lone) {

@@ -36,7 +36,7 @@ class SignVectors {
   std::vector<float> signs_;  ///< [vector][element]
 };
 
-/// Of the rows of a matrix: sums with signs, [row][sum], and sums of squares, [row][segment].
+/// A matrix's sums with signs, [row][sum], and sums of squares, [row][segment].
 struct RowSums {
   std::vector<double> sums, squares;
 };
@@ -48,26 +48,26 @@ struct SignedRows {
   SignVectors signs;
   MatrixView found;
   std::uint64_t rows;
-  /// Of some rows: the sums, [row][sum], and the standard deviation that independent roundings give
-  /// to a sum of each segment, [row][segment].
+  /// Writes the sums of some rows, [row][sum], and the standard deviation that independent
+  /// roundings give to a sum of each segment, [row][segment].
   std::function<void(Interval rows, std::span<double> sums, std::span<double> deviations)> expected;
   bool across = false;  ///< the reference of the matrix computes columns, not rows
 };
 
 /// Where sums with signs stand out.
 struct Suspect {
-  double ratio;  ///< of the error to what is allowed
+  double ratio;  ///< error / allowed error
   std::uint64_t row;
   Interval columns;  ///< one for an element, else a segment
 };
 /// The worst first; of equal ones the first.
 void sort_suspects(std::vector<Suspect>& suspects);
 
-/// What is to be looked at in rows, from the errors of their sums and the deviations of these.
+/// Suspects in rows, found from the errors of their sums and the deviations of these.
 class Screen {
  public:
-  static constexpr double kDeviations = 8;        ///< of a sum that count
-  static constexpr double kLoneDeviations = 4.5;  ///< of an estimate that do
+  static constexpr double kDeviations = 8;        ///< beyond which a sum stands out
+  static constexpr double kLoneDeviations = 4.5;  ///< beyond which an estimate does
   static constexpr double kMissedDeviations = 5;  ///< beyond which chance goes with kMissed
 
   explicit Screen(const SignVectors& signs) : signs_(&signs) {}
@@ -78,7 +78,7 @@ class Screen {
   std::vector<Suspect> segments;
   double worst = 0;           ///< ratio of the sums that do not stand out
   double threshold = 0;       ///< errors of one element above are seen, but for kMissed
-  double lone_threshold = 0;  ///< the same of one that is wrong alone
+  double lone_threshold = 0;  ///< that of an element that is wrong alone
 
  private:
   void estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,

@@ -23,7 +23,7 @@ inline double to_half(double value) {
   const double finite = rounded >= 65536.0 ? std::numeric_limits<double>::infinity() : rounded;
   return std::copysign(std::isnan(value) ? value : finite, value);
 }
-/// The same in 32 bits, of which a register holds twice as many.
+/// To the nearest f16 from 32 bits: a register holds twice as many of these.
 inline float to_half(float value) {
   const float size = std::abs(value);
   const auto bits = std::bit_cast<std::uint32_t>(size);

@@ -18,7 +18,7 @@ namespace {
 template <class Number>
 class DenseSums {
  public:
-  /// Of left[.., depth] times right[depth, length of the signs].
+  /// Takes left[.., depth] times right[depth, length of the signs].
   DenseSums(const MatrixView& left, const MatrixView& right, std::uint64_t depth,
             const SignVectors& signs, HostThreads& threads)
       : left_(left),

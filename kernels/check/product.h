@@ -18,7 +18,7 @@ struct Term {
   float weight;
 };
 
-/// What was multiplied and what was found; X and Y row after row. All that it names outlives it.
+/// The factors and the result that was found; X and Y row after row. All that it names outlives it.
 struct Product {
   std::uint64_t rows, depth, n;
   std::span<const float> x, y;
@@ -35,7 +35,7 @@ struct Product {
 /// product outlives it.
 struct SignStream {
   std::uint64_t seed;
-  std::uint64_t stream;   ///< of the rows' signs; the next is the columns'
+  std::uint64_t stream;   ///< for the rows' signs; the next is the columns'
   std::uint64_t longest;  ///< columns of a segment, at most
 };
 Checked row_check(const Product& product, Comparison::Result result, const SignStream& signs);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kBoundDeviations = 8;
 constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
 
-/// What `steps` roundings of relative error u may add to a sum.
+/// The error that `steps` roundings of relative error u may add to a sum.
 double drift(double u, double steps, const ProductSum& sum) {
   const double likely = kBoundDeviations * u * std::sqrt(steps) *
                         (std::abs(sum.value) + kWalk * std::sqrt(sum.squares));

@@ -26,8 +26,8 @@ struct Rounding {
   double sum;               ///< u: of storing a partial sum
   double inside = 0;        ///< v: of adding two products before the sum is stored
   double result;            ///< r: of rounding a result; 0 if it is the sum itself
-  program::Type type;       ///< of the result
-  program::Type partials;   ///< of stored sums
+  program::Type type;       ///< the result's
+  program::Type partials;   ///< stored sums'
   std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
   std::uint32_t parts = 1;  ///< partial sums that are added up at the end
 };
@@ -62,7 +62,7 @@ class ProductSums {
   void add(double weight, const Number* numbers) {
     add_all<1, Number>({weight}, {numbers});
   }
-  /// The same of several weights, one after the other, each with numbers of its own.
+  /// Adds several weights, one after the other, each times numbers of its own.
   template <std::size_t kTerms, class Number>
   void add_all(const std::array<double, kTerms>& weights,
                const std::array<const Number*, kTerms>& numbers) {
