@@ -10,7 +10,7 @@ namespace {
 
 using training::fill_zeros;
 
-using Bytes = std::span<std::byte>;  ///< of a part of an array, which are written
+using Bytes = std::span<std::byte>;  ///< bytes of a part of an array, to be written
 
 /// Writes a number at the beginning, zeros behind it.
 void fill_word(std::uint32_t value, Bytes into) {
@@ -46,7 +46,7 @@ class Maker {
   using BytesOf = std::function<std::uint64_t(const Layout&, const Neurons&)>;
   using FillOf = std::function<void(const Layout&, const Neurons&, Bytes)>;
   using ExpectedOf = std::function<void(const Layout&, const Neurons&, const Stated&, Bytes)>;
-  /// Of a sample, or of a site.
+  /// Fills the part of sample, or of site, `number`.
   using Fill = std::function<void(std::uint64_t number, Bytes)>;
   using Expected = std::function<void(const Stated&, std::uint64_t number, Bytes)>;
 
@@ -229,7 +229,7 @@ class Maker {
                             }});
   }
 
-  /// What a step with marks of bits takes: parameters in its order, sums of weights.
+  /// Adds the operands of a step with marks of bits: parameters in its order, sums of weights.
   void add_step_arrays() {
     s_->streams = of_neurons(
         "parameters of steps",
@@ -299,7 +299,7 @@ class Maker {
     add_sums();
   }
 
-  /// What gradients of spikes are added up in.
+  /// Adds arrays in which gradients of spikes are added up.
   void add_sums() {
     std::vector<std::uint64_t> parts(s_->vector_count());
     for (const Reduction& of : s_->plan.reductions) {

@@ -20,7 +20,7 @@ constexpr std::uint64_t kSampledFlops = 2'000'000'000;
 
 }  // namespace
 
-/// What a run did, done again plainly, and compared. The reference makes every rounding where the
+/// Repeats a run with the reference and compares. The reference makes every rounding where the
 /// machine makes it, so nothing may differ: losses, lists, counts, weights, moments, events.
 class SnnCheck {
  public:
@@ -54,7 +54,7 @@ class SnnCheck {
     if (all || !options_.train) compare_weights();
     if (full && tested) take(turns.testing, turns.test_steps, false);
     const bool was_last = full || (all && !tested);
-    // Of a batch that was trained on, the weights before their last change are not known.
+    // After training on a batch the weights before their last change are not known.
     const bool can_be_again = !snn_.dense_ && (tested || !options_.train);
     if (!was_last && can_be_again) look_at_last();
     if (was_last || can_be_again) compare_lists();
@@ -179,7 +179,7 @@ class SnnCheck {
     }
   }
 
-  /// Of a number for each weight: recurrent ones last.
+  /// Compares one number for each weight: recurrent ones last.
   void compare_matrix(std::uint32_t layer, Kept kept, std::span<const float> expected) {
     for (const bool recurrent : {false, true}) {
       const std::string name = weights_name(layer, recurrent, kept);
@@ -220,7 +220,7 @@ class SnnCheck {
     }
   }
 
-  /// What tiles counted in all turns.
+  /// Compares what tiles counted in all turns.
   void compare_totals() {
     for (VectorId v = 1; v < plan_.lists.size(); ++v) {
       if (!holds(v)) continue;
@@ -232,7 +232,7 @@ class SnnCheck {
     }
   }
 
-  /// Of vectors whose lists the machine holds to the end.
+  /// True if the machine holds the vector's lists to the end.
   [[nodiscard]] bool holds(VectorId vector) const {
     return !snn_.dense_ && plan_.lists[vector].capacity > 0;
   }
@@ -246,7 +246,7 @@ class SnnCheck {
   Network weights_;
   std::unique_ptr<PlainNetwork> network_;
   CheckResult result_{.passed = true, .bound = 1};
-  std::vector<Words> totals_;  ///< of vectors' lists in all turns, as tiles count them
+  std::vector<Words> totals_;  ///< counts of vectors' lists in all turns, as on tiles
 };
 
 CheckResult Snn::check(const TensorReader& tensors, const CheckRequest& request) const {

@@ -20,7 +20,7 @@ struct Update {
   Source source[1];
 };
 
-/// What differs from kind to kind. `old` and `made` are a pair's states before and after.
+/// Code that differs from kind to kind. `old` and `made` are a pair's states before and after.
 struct Lif {
   static constexpr unsigned kValues = 1;
   static double make(const Neurons& n, const double* old, double* made, double input, double zero) {
@@ -58,7 +58,7 @@ double packed_words(unsigned word) {
   return xtile::splat_s(constant(__builtin_bit_cast(float, word)));
 }
 
-/// What a sample's pairs stand at: one behind the other, so that nothing is multiplied for each.
+/// Pointers to a sample's pairs, one behind the other, so that nothing is multiplied for each.
 struct Cursor {
   const Neurons* n;
   const double* plane;
@@ -66,7 +66,7 @@ struct Cursor {
   double* made;
   double* marks;
 
-  /// Of a pair's values of a state.
+  /// `values`: a pair's in a state.
   __attribute__((always_inline)) Cursor(const Update* call, unsigned sample, unsigned values)
       : n(call->neurons), plane(call->weights) {
     const unsigned pairs = sample * call->pairs;

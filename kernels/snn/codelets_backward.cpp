@@ -25,7 +25,7 @@ SNN_INLINE float surrogate(float v, float threshold, float steepness) {
   return one / (base * base);
 }
 
-/// Of one neuron, scalars: its values of a state, its parameters, the gradients of that state.
+/// hit() takes scalars of one neuron: its parameters, its values of a state, their gradients.
 struct Lif {
   static constexpr unsigned kValues = 1;
   static double position(const Neurons& /*n*/, const double* state) { return state[0]; }
@@ -157,7 +157,7 @@ SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, do
   *out = sum;
 }
 
-/// The same of four words side by side: 5 slots a part.
+/// The sums of four words side by side: 5 slots a part.
 SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, double* out) {
   double a = part[0];
   double b = part[1];
@@ -279,7 +279,7 @@ extern "C" void snn_sum(const Sum* call) {
   xtile::xctl<0>();
 }
 
-/// The same of so few words that each is a worker's: 2 slots a part.
+/// Adds up parts of so few words that each word is one worker's: 2 slots a part.
 extern "C" void snn_sum_few(const Sum* call) {
   for (unsigned i = xtile::worker(); i < call->words; i += xtile::workers()) {
     const double* part = call->parts + i;

@@ -74,7 +74,7 @@ SNN_INLINE const unsigned* words_of(const Look* call) {
   return call->marks + xtile::worker() * call->chunk;
 }
 
-/// Of a whole list: where this step's is kept.
+/// Address of this step's stored ids, for a whole list.
 SNN_INLINE unsigned* stored_ids(const Combine* call) {
   return shifted(call->stored, ((*call->clock + 1) & call->mask) * call->slot) + kHeader;
 }

@@ -29,7 +29,7 @@ SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
   return sum;
 }
 
-/// What the lists hold together, and what their makers left out.
+/// Counts of all lists together, and of what their makers left out.
 struct Sum {
   unsigned spikes, carriers, left_out;
 };
@@ -46,7 +46,7 @@ SNN_INLINE Sum sum_of(const Combine* call) {
 
 unsigned kept_spikes(const Combine* call) { return least(sum_of(call).spikes, call->capacity); }
 
-/// What the joined list holds.
+/// Writes the counts of the joined list.
 SNN_INLINE void conclude_all(const Combine* call) {
   const Sum all = sum_of(call);
   const unsigned spikes = least(all.spikes, call->capacity);

@@ -24,8 +24,8 @@ struct Bits {
   SNN_INLINE unsigned mark() const { return spikes | (spikes ^ listed) << 16; }
 };
 
-/// What differs from kind to kind: next() takes so many pairs one step further. Of the streams
-/// some words are a pair's (stream_values() in program.h); thresholds are the first words of the
+/// Code that differs from kind to kind: next() takes `pairs` pairs one step further. Each pair has
+/// some words of the streams (stream_values() in program.h); thresholds are the first words of the
 /// second.
 struct Lif {
   static constexpr unsigned kValues = 1;

@@ -12,17 +12,17 @@ namespace tessera::snn {
 /// Inputs, classes and most events a step of the sets in arXiv 2311.04386.
 enum class DataKind : std::uint8_t { nmnist, shd, dvs_gesture, custom };
 
-/// What becomes of the polarity of recorded events.
+/// Use of the polarity of recorded events.
 enum class Polarity : std::uint8_t {
   both,    ///< inputs of its own each
-  merged,  ///< the same input
+  merged,  ///< one input for both
   on       ///< events of polarity off are left out
 };
 
 struct DataOptions {
   DataKind kind = DataKind::nmnist;
-  std::uint32_t inputs = 0;      ///< of custom
-  std::uint32_t classes = 0;     ///< of custom
+  std::uint32_t inputs = 0;      ///< for custom
+  std::uint32_t classes = 0;     ///< for custom
   std::uint32_t max_events = 0;  ///< a step; 0: as published
   double rate = 0.01;            ///< events a step, of the inputs
   double noise = 0.1;            ///< part of the events that no class has made
@@ -41,7 +41,7 @@ void describe(config::Fields& fields, DataOptions& data);
 /// The keys of published sets, a part of describe(). recordings.cpp
 void describe_recordings(config::Fields& fields, DataOptions& data);
 
-/// What the sensor of a published set sees; of others nothing. recordings.cpp
+/// The view of a published set's sensor; empty for other sets. recordings.cpp
 struct Sensor {
   std::uint32_t side = 0;        ///< pixels each way, or channels
   std::uint32_t resolution = 0;  ///< that is left of them
@@ -102,7 +102,7 @@ class Data {
   double rate_, noise_;
   std::uint64_t merged_ = 0, cropped_ = 0, turned_off_ = 0;
   std::vector<std::string> not_used_;
-  std::vector<std::uint16_t> events_;  ///< of files: those of a step one behind the other
+  std::vector<std::uint16_t> events_;  ///< from files: a step's one behind the other
   std::vector<std::uint64_t> ends_;    ///< in events_, by sample and step; empty: not of files
   std::vector<std::uint32_t> labels_;
 };

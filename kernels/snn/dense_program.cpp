@@ -54,7 +54,7 @@ class DenseStatement {
  private:
   struct LayerArrays {
     MatrixArray weights, sums, spikes;
-    BufferId states;  ///< of all steps, on the tiles of `sums`
+    BufferId states;  ///< all steps', on the tiles of `sums`
     // Training:
     MatrixArray turned, gradients, of_states, of_spikes, of_inputs;
     training::Parameters kept;  ///< weights, and what the optimiser keeps of them

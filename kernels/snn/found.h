@@ -2,10 +2,10 @@
 
 #include "kernels/snn/tile_code.h"
 
-/// What tile code that looks for spikes shares: what was found, and how it is joined.
+/// Shared by tile code that looks for spikes: what was found, and how it is joined.
 namespace snn {
 
-/// What a worker or a tile has found: spikes from the front, carriers of gradient from the back.
+/// Findings of a worker or a tile: spikes from the front, carriers of gradient from the back.
 struct Found {
   unsigned spikes, carriers;
   unsigned left_out;  // what there was no room for: spikes, and carriers times kCarrier
@@ -64,7 +64,7 @@ SNN_INLINE unsigned* ids_of(const Combine* call) {
   return call->part != nullptr ? call->part->ids : call->list + kHeader;
 }
 
-/// What the joined list holds: one worker says so.
+/// Counts of the joined list: one worker writes them.
 struct Kept {
   unsigned spikes, carriers, left_out;
 };

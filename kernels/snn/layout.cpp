@@ -5,8 +5,8 @@
 #include "kernels/snn/statement.h"
 #include "sim/data/random.h"
 
-/// What arrays are expected to hold where data decide the time of calls: a step of some samples,
-/// which stand for the others of the batch too.
+/// Expected contents of arrays where data decide the time of calls: a step of some samples, which
+/// stand for the others of the batch too.
 namespace tessera::snn {
 
 void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }

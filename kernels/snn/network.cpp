@@ -18,7 +18,7 @@ namespace tessera::snn {
 
 namespace {
 
-/// What a layer has numbers for, weight by weight or neuron by neuron.
+/// A layer's numbers, one for each weight or for each neuron.
 struct LayerList {
   const char* name;
   std::vector<float> Layer::*values;
@@ -34,7 +34,7 @@ constexpr LayerList kLists[] = {{"weights", &Layer::weights},
                                 {"threshold", &Layer::threshold},
                                 {"second threshold", &Layer::second_threshold}};
 
-/// Of two neurons, as the tile code has it.
+/// Parameters of two neurons, as the tile code has them.
 struct Parameters {
   float alpha[2], gain[2], bias[2], threshold[2], second[2], beta[2], rho[2], keep[2], through[2],
       strength[2];
@@ -137,7 +137,7 @@ std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, 
   return weights;
 }
 
-/// What the numbers of all neurons have in common.
+/// Sets the numbers that all neurons have in common.
 void fill_parameters(const Options& options, Layer& layer) {
   const NeuronOptions& neuron = options.neuron;
   const auto all = [&](double value) {

@@ -40,11 +40,11 @@ struct Layer {
   std::vector<float> recurrent_weights;  ///< [from][to] within the layer; empty: none
   std::vector<float> bias;               ///< empty: none; not trained
   std::vector<float> alpha;
-  std::vector<float> gain;  ///< what I is multiplied by, 1 - alpha as published
+  std::vector<float> gain;  ///< factor of I, 1 - alpha as published
   std::vector<float> threshold;
   std::vector<float> second_threshold;  ///< from here on a neuron carries gradient
-  std::vector<float> beta;              ///< of cuba_lif
-  std::vector<float> rho, strength;     ///< of adaptive
+  std::vector<float> beta;              ///< for cuba_lif
+  std::vector<float> rho, strength;     ///< for adaptive
 
   [[nodiscard]] bool recurrent() const { return !recurrent_weights.empty(); }
   /// Rows of weights: inputs, then the layer's own neurons if it is recurrent.
@@ -82,7 +82,7 @@ void require_sound(const Network& network, const std::string& key);
 /// constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
 
-/// What a user must know of how the equations are stepped, in a few words.
+/// Tells a user in a few words how the equations are stepped.
 std::string stepping(const Network& network, double seconds);
 
 /// Refuses to train matrices that are not those of one Linear or Affine each, used once: a

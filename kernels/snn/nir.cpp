@@ -51,7 +51,7 @@ class Reader {
   [[nodiscard]] double value(const char* name, std::size_t i) const {
     return from_.parameters.at(name)[i];
   }
-  /// What a step takes of a decaying value.
+  /// The share of a decaying value that a step takes.
   [[nodiscard]] double decay(const char* tau, std::size_t i) const {
     const double taken = seconds_ / value(tau, i);
     if (taken > 1)

@@ -28,10 +28,10 @@ inline constexpr config::Names<Algorithm, 3> kAlgorithms{
 /// or so many neurons.
 enum class Spread : std::uint8_t { one, by_marks, by_neurons };
 
-/// What plans of a network differ in.
+/// Choices in which plans of a network differ.
 struct Choice {
   Algorithm algorithm = Algorithm::published;  ///< not best
-  Spread spread = Spread::by_neurons;          ///< of marks that are bits
+  Spread spread = Spread::by_neurons;          ///< for marks that are bits
   bool in_pairs = true;  ///< layers begin with pairs of tiles that share what they take
   std::uint32_t neurons_per_tile = 0;  ///< 0: the fewest for which there are tiles
 };
@@ -56,10 +56,10 @@ struct LayerTiles {
 struct ListPlan {
   std::uint32_t neurons = 0;
   std::uint32_t marks = 0;         ///< words that say which neurons spike
-  std::uint32_t marks_a_tile = 1;  ///< of the layer; its last tile may have fewer
+  std::uint32_t marks_a_tile = 1;  ///< on the layer's tiles; the last may have fewer
   std::uint32_t capacity = 0;
   std::uint32_t spread = 1;
-  std::uint32_t first_home = 0;  ///< of sample 0; homes are counted over all vectors
+  std::uint32_t first_home = 0;  ///< home of sample 0; homes are counted over all vectors
 
   [[nodiscard]] kernels::Interval part(std::uint32_t s) const {
     return kernels::EvenSplit{marks, spread}.part(s);
@@ -70,14 +70,14 @@ struct ListPlan {
 struct Reduction {
   std::uint32_t layer = 0;  ///< whose tiles
   VectorId vector = 0;
-  std::uint32_t groups = 1;      ///< of tiles; 1: all is added up at once
+  std::uint32_t groups = 1;      ///< groups of tiles; 1: all is added up at once
   std::uint32_t group_size = 1;  ///< the last group takes the rest
   std::uint32_t first = 0;       ///< tile
   std::uint32_t tiles = 1;       ///< that the sums of groups and samples are spread over
 
   /// The vector's number among those that lead to the layer.
   [[nodiscard]] std::size_t source() const { return vector == layer ? 0 : 1; }
-  /// Of a layer with so many tiles.
+  /// Tiles of a group, in a layer with `all` tiles.
   [[nodiscard]] kernels::Interval members(std::uint32_t group, std::uint32_t all) const {
     const std::uint64_t begin = std::uint64_t{group} * group_size;
     return {begin, group + 1 == groups ? all : begin + group_size};
@@ -100,7 +100,7 @@ constexpr std::uint32_t gradient_copies(std::uint32_t neurons, std::uint32_t con
 /// those of one input lie side by side. Planes, blocks of one pair, if not `wide`.
 std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide);
 
-/// What a plan is, as it is printed and pinned. Of pinned ones 0 and empty lists say nothing.
+/// A plan's keys, as it is printed and pinned. In pinned plans 0 and empty lists say nothing.
 struct LayerKeys {
   std::uint32_t first_tile = 0, tiles = 0, neurons_per_tile = 0, max_spikes = 0,
                 selecting_tiles = 0;
@@ -116,12 +116,12 @@ struct PlanKeys {
   std::vector<LayerKeys> layers = {};
   std::vector<ReductionKeys> reductions = {};
   std::uint32_t checkpoint_steps = 0;
-  /// Of dense activations, which have these two alone.
+  /// Keys of dense activations, which have these two alone.
   std::uint32_t padding = 0;
   std::vector<training::DenseKeys> products = {};
 
   [[nodiscard]] bool allow(const PlanKeys& plan) const;
-  /// Whether there are others than those of dense activations.
+  /// True if there are other keys than those of dense activations.
   [[nodiscard]] bool of_lists() const;
 };
 void describe(config::Fields& fields, LayerKeys& keys);
@@ -131,7 +131,7 @@ void describe(config::Fields& fields, PlanKeys& keys);
 struct Plan {
   Algorithm algorithm = Algorithm::published;  ///< not best
   bool wide = false;                           ///< blocks of weights
-  std::uint32_t first = 0;  ///< of the tiles that make lists: published, those before layers do not
+  std::uint32_t first = 0;  ///< first tile that makes lists; published: none before layers does
   std::uint32_t tiles = 1;
   std::uint32_t batch = 1;
   std::vector<LayerTiles> layers;

@@ -17,13 +17,13 @@ constexpr std::uint32_t list_words(std::uint32_t capacity) {
   return round_up(kListHeader + capacity, 2U);
 }
 
-/// What a worker or a tile has found: a header of four words, ids.
+/// Findings of a worker or a tile: a header of four words, ids.
 constexpr std::uint32_t kFoundHeader = 16;
 constexpr std::uint32_t found_bytes(std::uint32_t capacity) {
   return round_up(kFoundHeader + 4 * capacity, 8U);
 }
 
-/// What a tile that makes lists has counted: spikes, listed ones, lists that overflowed, spikes and
+/// Counts of a tile that makes lists: spikes, listed ones, lists that overflowed, spikes and
 /// carriers of gradient that were left out.
 constexpr std::uint32_t kTotals = 5;
 
@@ -34,12 +34,12 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
 /// Gradients by neuron, of none that is listed.
 void fill_unlisted(std::span<std::byte> into);
 
-/// What neurons of a layer are made with, two by two; see tile_code.h.
+/// Parameters of a layer's neurons, two by two; see tile_code.h.
 constexpr std::uint32_t kPairBytes = 80;
 void fill_parameters(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into);
 
-/// The same in the order in which the best plan's tile code takes it: biases, then two streams of
-/// so many values a neuron.
+/// Parameters in the order in which the best plan's tile code takes them: biases, then two streams
+/// of so many values a neuron.
 constexpr std::uint32_t stream_values(NeuronKind kind) {
   return kind == NeuronKind::integrator ? 1
          : kind == NeuronKind::lif      ? 2
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::stri
 /// The program of a network whose spikes are lists. What `subject` names outlives it.
 plan::Described describe_program(const Subject& subject, const Plan& plan);
 
-// The same network with dense activations, which the gain of lists is measured against: spikes are
+// The network with dense activations, which the gain of lists is measured against: spikes are
 // matrices of zeros and ones, layers are products on the matrix units, forward and back.
 
 /// Refuses what dense activations do not have (a KeyError): other neurons than lif, recurrent

@@ -54,7 +54,7 @@ std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
 }
 
-/// What one looked-through range has found, before it is joined with others.
+/// Findings of one range, before they are joined with others.
 struct Found {
   std::vector<std::uint32_t> spikes, carriers;
 };
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, kernels::
   const auto add = [&](std::uint64_t mark, std::uint32_t from, std::uint32_t to) {
     const kernels::Interval these = plan.marked(vector, mark);
     for (std::uint32_t place = from; place < to; ++place) {
-      // Of a pair's bits the second neuron's is foremost.
+      // The second neuron's bit of a pair is foremost.
       const std::uint64_t n = these.begin + (each > 1 ? place ^ 1U : place);
       if (n < these.end) order.push_back(static_cast<std::uint32_t>(n));
     }

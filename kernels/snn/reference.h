@@ -8,10 +8,10 @@
 #include "kernels/training/learning.h"
 #include "kernels/training/loss.h"
 
-/// The same network, plainly: loops over samples, neurons and ids in f32, every rounding where tile
-/// code has it, sums in the order that the plan states. So it must list the very spikes that the
-/// machine does and come to the very weights: one rounding elsewhere, and a neuron that stands at
-/// its threshold differs.
+/// Bit-exact reference of the network: plain loops over samples, neurons and ids in f32, every
+/// rounding where tile code has it, sums in the order that the plan states. So it must list the
+/// very spikes that the machine does and come to the very weights: one rounding elsewhere, and a
+/// neuron that stands at its threshold differs.
 namespace tessera::snn {
 
 /// Spikes of a vector in one step of one sample.
@@ -21,9 +21,9 @@ struct List {
   std::uint32_t left_out = 0;  ///< sum of the marks of neurons that there was no room for
 };
 
-/// What differs from run to run of the same network.
+/// Settings that differ from run to run of a network.
 struct Setting {
-  std::uint64_t seed = 1;  ///< of chance
+  std::uint64_t seed = 1;  ///< for random choices
   std::uint32_t contexts = 6;
   std::uint32_t time_steps = 1;
   float steepness = 10;
@@ -71,21 +71,21 @@ class PlainNetwork {
   void update();
 
   [[nodiscard]] const Network& network() const { return network_; }
-  /// What stands in slot `slot` of a vector's lists: of inputs those of the step, of layers those
-  /// of the step before.
+  /// The list in slot `slot` of a vector: an input's spikes in the step, a layer's in the step
+  /// before.
   [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
     return lists_[vector][sample][slot];
   }
-  /// Of the neurons of a layer after a step, whether there is room for them or not: kSpikeMark,
+  /// Marks of a layer's neurons after a step, whether there is room for them or not: kSpikeMark,
   /// kCarrierMark or 0.
   [[nodiscard]] std::vector<std::uint32_t> marks(std::uint32_t layer, std::size_t sample,
                                                  std::uint32_t step) const;
-  /// Of the weights of a layer, [row][neuron].
+  /// Gradients of a layer's weights, [row][neuron].
   [[nodiscard]] const std::vector<float>& weight_gradient(std::uint32_t layer) const {
     return gradients_[layer];
   }
 
-  /// The same of what the optimiser keeps of each: SGD's velocity, or Adam's moments.
+  /// The optimiser's numbers for each weight, [row][neuron]: SGD's velocity, or Adam's moments.
   [[nodiscard]] const std::vector<float>& first_moments(std::uint32_t layer) const {
     return first_[layer];
   }
@@ -95,13 +95,13 @@ class PlainNetwork {
 
  protected:
   using Values = std::vector<float>;
-  /// Of a layer and a sample: states of all steps, one or two a neuron; [step][neuron].
+  /// States of a layer and a sample in all steps, one or two a neuron; [step][neuron].
   struct States {
     std::vector<Values> u, second;
   };
   /// All layers are about to take the spikes that stand in slot `step`.
   virtual void begin_step(std::uint32_t /*step*/) {}
-  /// What a sample's spikes bring to the neurons of a layer.
+  /// The input that a sample's spikes bring to the neurons of a layer.
   [[nodiscard]] virtual Values input_of(std::uint32_t layer, std::size_t sample,
                                         std::uint32_t step) const;
   /// The sum of a batch's losses.
@@ -139,12 +139,12 @@ class PlainNetwork {
   [[nodiscard]] float position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
                                std::uint32_t neuron) const;
 
-  std::vector<Values> sums_;  ///< of outputs, [sample]
+  std::vector<Values> sums_;  ///< sums of outputs, [sample]
   std::vector<Values> gradients_, first_, second_;
   training::PlainLearning learning_;
 };
 
-/// The same with dense activations: products as gemm::BitExact has them, in the order of their
+/// Reference of dense activations: products as gemm::BitExact has them, in the order of their
 /// plans. Gradients of spikes are by neuron.
 class PlainDenseNetwork final : public PlainNetwork {
  public:
@@ -168,7 +168,7 @@ class PlainDenseNetwork final : public PlainNetwork {
 
   const std::vector<training::DensePlan>& products_;
   std::uint32_t tiles_;
-  std::vector<Values> inputs_;  ///< of the step's layers, [layer], [sample][neuron]
+  std::vector<Values> inputs_;  ///< to the step's layers, [layer], [sample][neuron]
 };
 
 }  // namespace tessera::snn

@@ -119,7 +119,7 @@ void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::
   }
 }
 
-/// Of the neurons of one tile. Each sample adds to the copy of the worker that has it.
+/// Adds for the neurons of one tile. Each sample adds to the copy of the worker that has it.
 void PlainNetwork::add_weight_gradients(std::uint32_t layer, std::uint32_t tile,
                                         std::uint32_t step) {
   const Layer& what = network_.layers[layer];
@@ -142,7 +142,7 @@ void PlainNetwork::add_weight_gradients(std::uint32_t layer, std::uint32_t tile,
   }
 }
 
-/// Of the list's ids, what the neurons of one tile add: pair by pair.
+/// For each of the list's ids, what the neurons of one tile add: pair by pair.
 PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t sample,
                                         const List& list, std::uint32_t tile) const {
   const Layer& what = network_.layers[reduction.layer];
@@ -164,7 +164,7 @@ PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t 
   return dots;
 }
 
-/// Of the spikes of the step before: tiles by groups, then groups.
+/// Adds up the gradients of the step before's spikes: tiles by groups, then groups.
 void PlainNetwork::find_spike_gradients(std::size_t sample, std::uint32_t step) {
   std::vector<bool> begun(of_spikes_.size());
   const auto add_to = [&](VectorId v, const Values& values) {

@@ -8,7 +8,7 @@
 #include "kernels/snn/program.h"
 #include "sim/report/units.h"
 
-/// What a run says of itself: losses, spikes, and what it left out.
+/// A run's results: losses, spikes, and what it left out.
 namespace tessera::snn {
 
 namespace {
@@ -148,7 +148,8 @@ Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
   return events;
 }
 
-/// What the measured turns did: events that their inputs took, synaptic ones `between` neurons.
+/// Work of the measured turns: `inputs` events that their inputs took, `between` neurons synaptic
+/// ones.
 nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
   const std::uint64_t inferences = std::uint64_t{turns_.steps} * options_.batch;
   return {{"inferences", inferences},

@@ -122,7 +122,7 @@ SNN_ROWS_OF(4, 32,
   SNN_STORE(1, "8") SNN_ADD_V(3)          SNN_STORE(2, "16") SNN_STORE(3, "24"));
 // clang-format on
 
-/// Of planes: words of an id are not side by side.
+/// For planes: words of an id are not side by side.
 template <>
 struct Rows<2> {
   double sums[2];
@@ -152,7 +152,7 @@ struct Rows<1> {
   SNN_INLINE void end(double* out) { *out = sum; }
 };
 
-// What a time step of a tile's neurons takes where marks are bits, and the sums of weights that
+// Arguments of a time step of a tile's neurons where marks are bits, and the sums of weights that
 // drive them.
 
 /// Lists of all samples; from a list to the next one of the same worker.
@@ -183,7 +183,7 @@ struct Step {
   Lists lists[1];
 };
 
-/// What is summed up next: blocks one behind the other.
+/// The blocks that are summed up next, one behind the other.
 struct Block {
   const double* weights;
   const double* bias;

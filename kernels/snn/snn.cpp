@@ -16,7 +16,7 @@ namespace tessera::snn {
 
 namespace {
 
-/// Of the first steps of the first samples.
+/// Mean number of events in the first steps of the first samples.
 double mean_events(const Data& data, std::uint64_t samples, std::uint32_t steps) {
   constexpr std::uint64_t kLooked = 8;
   constexpr std::uint32_t kLookedSteps = 4096;
@@ -200,8 +200,8 @@ const Options& Snn::fitting() const {
   return options_;
 }
 
-/// What grows with steps and streams, before a program of it is made: lists and states of all
-/// steps, lists of all samples, each on a tile.
+/// Requires room for what grows with steps and streams, before a program is made: lists and states
+/// of all steps, lists of all samples, each on a tile.
 void Snn::require_room() const {
   const std::uint64_t room = sram_bytes(machine_.tile);
   const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;

@@ -20,8 +20,8 @@
 /// loss and all on the machine, in f32.
 namespace tessera::snn {
 
-/// What the classes' outputs are: how often their neurons have spiked, or the sum of their states
-/// over time, of neurons that only read out.
+/// Outputs of the classes: how often their neurons have spiked, or, for neurons that only read out,
+/// the sum of their states over time.
 enum class Loss : std::uint8_t { spike_count, membrane };
 inline constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
@@ -33,7 +33,7 @@ enum class Activations : std::uint8_t { sparse, dense };
 /// again.
 enum class States : std::uint8_t { stored, recomputed };
 
-/// Of all neurons that an option makes; see network.h.
+/// Parameters of all neurons that an option makes; see network.h.
 struct NeuronOptions {
   NeuronKind kind = NeuronKind::lif;
   double alpha = 0.95;
@@ -50,7 +50,7 @@ struct Options : training::Course {
   Options() { batch = 48; }
 
   std::string network;         ///< .nir file; empty: of layers, neuron and weights
-  double step_seconds = 1e-4;  ///< of such a file
+  double step_seconds = 1e-4;  ///< time step of such a file
   std::vector<std::uint32_t> layers = {1466, 1466, 10};
   NeuronOptions neuron;
   DataOptions data;
@@ -59,7 +59,7 @@ struct Options : training::Course {
   std::uint32_t time_steps = 100;
   Loss loss = Loss::spike_count;
   States states = States::stored;
-  std::uint32_t checkpoint_steps = 0;  ///< of recomputed states; 0: chosen
+  std::uint32_t checkpoint_steps = 0;  ///< for recomputed states; 0: chosen
   double steepness = 10;               ///< beta of the surrogate
   double weight_scale = 0;  ///< weights lie within this times sqrt(6 / inputs); 0: chosen
   std::uint32_t neurons_per_tile = 0;
@@ -67,7 +67,7 @@ struct Options : training::Course {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// Of the network that the options describe.
+/// Bytes of the weights of the network that the options describe.
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 
 /// `events`: inputs that spike in a step, on average.
@@ -105,14 +105,14 @@ struct Stated {
   }
 };
 
-/// What programs of a network are made for.
+/// Input of a network's programs.
 struct Subject {
   const Options& options;
   const MachineConfig& machine;
   const training::Turns& turns;
   const Data& data;
   const Network& network;
-  const std::vector<Stated>& stated;  ///< what prediction is for
+  const std::vector<Stated>& stated;  ///< steps that are predicted
 };
 
 struct Setting;
@@ -161,7 +161,7 @@ class Snn : public Workload {
   [[nodiscard]] Subject subject() const {
     return {options_, machine_, turns_, data_, network_, stated_};
   }
-  /// Of an option or a pinned plan; 0: none.
+  /// Neurons per tile by an option or a pinned plan; 0: none.
   [[nodiscard]] std::uint32_t given_neurons() const;
   /// `neurons_per_tile`: 0: as few as there are tiles for.
   [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, std::uint32_t neurons_per_tile,
@@ -185,7 +185,7 @@ class Snn : public Workload {
   /// machine takes for these.
   std::vector<Stated> stated_;
   std::shared_ptr<const std::vector<training::DensePlan>> dense_;  ///< null: sparse
-  std::shared_ptr<const training::TileCode> code_;                 ///< of dense activations
+  std::shared_ptr<const training::TileCode> code_;                 ///< for dense activations
 };
 
 }  // namespace tessera::snn

@@ -81,7 +81,7 @@ class Layout : public Subject {
   }
   /// Sums of a reduction on a tile: group * batch + sample.
   [[nodiscard]] Interval group_sums(const Reduction& reduction, Tile tile) const;
-  /// Whether a tile has something to do in time steps.
+  /// True if a tile has something to do in time steps.
   [[nodiscard]] bool works(Tile tile) const;
 
   [[nodiscard]] VectorId vector_count() const { return word(plan.lists.size()); }
@@ -98,7 +98,7 @@ class Layout : public Subject {
     return sources_[of_layer];
   }
   [[nodiscard]] bool listed(VectorId vector) const { return plan.lists[vector].capacity > 0; }
-  /// Whether a vector's spikes lead to neurons of a layer.
+  /// True if a vector's spikes lead to neurons of a layer.
   [[nodiscard]] bool leads_on(VectorId vector) const {
     return vector < network.layers.size() || network.layers.back().recurrent();
   }
@@ -157,7 +157,7 @@ class Layout : public Subject {
   std::vector<std::vector<VectorId>> sources_;   ///< by layer
 };
 
-/// What homes or sites of a vector have of an array, one behind the other on a tile.
+/// Slices of an array for a vector's homes or sites, one behind the other on a tile.
 struct Slices {
   BufferId array{};
   std::uint64_t each = 0;  ///< bytes
@@ -170,9 +170,9 @@ struct Arrays : Layout {
   using Layout::Layout;
 
   struct Vector {
-    Slices list, stored, totals, joined;     ///< of homes; joined: what sites have found
+    Slices list, stored, totals, joined;     ///< homes'; joined: what sites have found
     Slices own, gradients, by_neuron, sums;  ///< training
-    Slices marks, found, joining, key;       ///< of sites
+    Slices marks, found, joining, key;       ///< sites'
   };
   struct Sums {
     BufferId parts{}, sum{};
@@ -184,12 +184,12 @@ struct Arrays : Layout {
   BufferId lists[2]{}, overheard{};  ///< received, by source
   BufferId gradients{}, first_moments{}, second_moments{}, state_gradients{}, inputs{};
   BufferId logit_slopes{}, spike_gradients{}, input_gradients[2]{}, checkpoints{}, rate{};
-  Slices logits, logit_gradients, label, result;  ///< of the last vector's homes
+  Slices logits, logit_gradients, label, result;  ///< on the last vector's homes
   BufferId losses{}, mean_loss{};                 ///< tile 0
   std::vector<Vector> by_vector;
   std::vector<Sums> by_reduction;
 
-  /// What a sample's home has, from any tile.
+  /// The slice of a sample on its home, as seen from any tile.
   [[nodiscard]] Place of_sample(const Slices& slices, VectorId vector, std::uint32_t sample) const {
     return slices[sample - homes(vector, home(vector, sample)).begin];
   }
@@ -251,10 +251,10 @@ std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const 
                                           const Plan& plan);
 void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays);
 
-/// What arrays are expected to hold. Marks of neurons, a word each or bits of words.
+/// Expected contents of arrays. Marks of neurons, a word each or bits of words.
 void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
                 std::span<std::byte> into);
-/// What sites have found of a sample's spikes.
+/// Spikes of a sample that sites have found.
 void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
                 std::span<std::byte> into);
 /// Gradients of the spikes of a tile's neurons: 0 where they are listed.

@@ -2,7 +2,7 @@
 
 #include "kernels/tile_code.h"
 
-/// What all tile code of the kernel shares, and its loops over spikes, in pairs as a machine with
+/// Shared by all tile code of the kernel, and its loops over spikes, in pairs as a machine with
 /// dual issue takes them. Ids are 32-bit words below 65,536: gathers read their lower half. A list
 /// names no neuron twice.
 namespace snn {
@@ -32,7 +32,7 @@ SNN_INLINE double gather_sum(const double* plane, const unsigned* ids, unsigned 
   return sum;
 }
 
-/// The same of two planes: 3 slots an id.
+/// Adds the words of two planes at `n` ids to a sum each: 3 slots an id.
 SNN_INLINE void gather_sums(const double* first, const double* second, const unsigned* ids,
                             unsigned n, double& sum, double& other) {
   if (n == 0) return;
@@ -113,7 +113,7 @@ SNN_INLINE void gather_dot(const double* plane, const unsigned* ids, unsigned n,
       : "memory");
 }
 
-/// The same, added to what is there: 4 slots an id.
+/// gather_dot() that adds to what is there: 4 slots an id.
 SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigned n, double change,
                                float* out) {
   for (; n != 0; --n) {
@@ -124,7 +124,7 @@ SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigne
   }
 }
 
-/// The same word `n` times, n > 0: a slot each.
+/// Writes `value` `n` times, n > 0: a slot each.
 SNN_INLINE void fill(double* word, unsigned n, double value) {
   asm volatile(
       "rpt %[n], 2f\n"
@@ -135,8 +135,8 @@ SNN_INLINE void fill(double* word, unsigned n, double value) {
       : "memory");
 }
 
-/// The same address, of which the compiler does not know what it has read there before: workers
-/// have no stack, so what is needed seldom is read again instead of held.
+/// Returns `call`, but the compiler no longer knows what it has read there before: workers have no
+/// stack, so what is needed seldom is read again instead of held.
 template <class T>
 T* again(T* call) {
   asm volatile("" : "+r"(call) : : "memory");
@@ -164,7 +164,7 @@ struct Source {
   unsigned rows;    // bytes
 };
 
-/// Of two neurons; see network.h.
+/// Parameters of two neurons; see network.h.
 struct Neurons {
   double alpha, gain, bias, threshold, second, beta, rho;
   double keep;     // 1 - rho
