@@ -34,7 +34,7 @@ struct Activation {
   Parts<Part> parts;
 };
 
-/// What is no number stays: the loss shows it.
+/// Propagates NaN: the loss shows it.
 template <double (*kGreater)(double, double)>
 inline void relu(const Activation* call) {
   const Part part = call->parts.mine();
@@ -119,7 +119,7 @@ inline unsigned one_if(bool holds) {
   return one;
 }
 
-/// What a sample's logits come to, one after the other.
+/// Reduces a sample's logits, which it takes one after the other.
 struct Logits {
   float largest;
   unsigned ahead;   ///< from the logit at hand to the label's; it counts down
@@ -225,7 +225,7 @@ extern "C" void training_cross_entropy(const CrossEntropy* call) {
   xtile::xctl<0>();
 }
 
-/// The same of f16: what is needed again is computed again, so that gradients are rounded once.
+/// Cross entropy of f16: computes again what it needs again, so that gradients are rounded once.
 extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
   const Half* const logits = reinterpret_cast<const Half*>(call->logits);
   Half* const gradients = reinterpret_cast<Half*>(call->gradient);

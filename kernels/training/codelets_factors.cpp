@@ -47,7 +47,7 @@ inline double added(double word, double sums, float /*type*/) { return xtile::ad
 inline double added(double word, double sums, Half /*type*/) {
   return xtile::add_2s(xtile::unpkh_2s(word), xtile::add_2s(xtile::unpkl_2s(word), sums));
 }
-/// The same of products.
+/// Products of two words' numbers, added to sums likewise.
 inline double added(double a, double b, double sums, float /*type*/) {
   return xtile::fma_2s(a, b, sums);
 }

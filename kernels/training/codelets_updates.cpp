@@ -32,7 +32,7 @@ __attribute__((always_inline)) inline void next_step(const Schedule* call) {
   rate->step_size = rate->rate * root / (one - rate->first);
 }
 
-/// The same where rates rise at first, or follow a wave.
+/// next_step() where rates rise at first, or follow a wave.
 __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* call) {
   next_step(call);
   Rate* const rate = call->rate;
@@ -69,7 +69,7 @@ struct Looking {
   Parts<Part> parts;
 };
 
-/// Whether something of a stretch is infinite or no number: zero times that is no number.
+/// Flags infinities and NaNs of a stretch: zero times either is NaN.
 template <double (*kFma)(double, double, double), double (*kLow)(double), double (*kHigh)(double)>
 inline void look(const Looking* call) {
   const Part part = call->parts.mine();
@@ -120,7 +120,7 @@ struct SingleSum {
   void add(double word) { sum = xtile::add_2s(sum, word); }
   double result() const { return sum; }
 };
-/// Of f16, in f32.
+/// Sums of f16, in f32.
 struct HalfSum {
   double low, high;
 
@@ -286,8 +286,8 @@ extern "C" void training_any(const Flags* call) {
   xtile::xctl<0>();
 }
 
-/// What the overflow of this step means for it and for the next one's scale; the first of all
-/// workers.
+/// Applies this step's overflow to the step and to the next one's scale; the first of all workers
+/// does it.
 extern "C" void training_rescale(const Rescaling* call) {
   if (xtile::worker() == 0) {
     Scale* const state = call->state;

@@ -17,16 +17,16 @@ enum class Feed : std::uint8_t { device, host, external };
 struct Course {
   std::uint32_t batch = 50;
   std::uint32_t epochs = 1;
-  std::uint32_t steps = 0;  ///< of training; 0: as many as epochs have
+  std::uint32_t steps = 0;  ///< training steps; 0: as many as epochs have
   bool train = true;        ///< else the samples to train on are only looked at
   std::string weights;      ///< folder of the weights to begin with; empty: seeded
   Feed feed = Feed::host;
   Learning learning;
   std::uint64_t seed = 1;
 
-  /// Whether each step has another batch.
+  /// True if each step has another batch.
   [[nodiscard]] bool fed() const { return feed != Feed::device; }
-  /// What options of training alone are refused beside; empty: they have a meaning.
+  /// The key beside which options of training alone are refused; empty: they have a meaning.
   [[nodiscard]] std::string_view untrained() const { return train ? "" : "train"; }
 };
 /// For so many samples to train on and to test with, in batches of at most `most`; `weights` says
@@ -50,7 +50,7 @@ struct Turns {
   std::uint32_t steps, test_steps;
   Batches training, testing;
 
-  /// Of samples to train on and samples behind them to test with: an epoch has samples / batch
+  /// Takes samples to train on and samples behind them to test with: an epoch has samples / batch
   /// steps, rounded down.
   Turns(const Course& course, std::uint32_t samples, std::uint32_t test_samples);
   [[nodiscard]] std::uint64_t samples() const { return training.samples + testing.samples; }
@@ -66,7 +66,7 @@ std::vector<std::uint32_t> labels_of(const data::NumpyArray& array, std::uint64_
 
 class OuterBatches {
  public:
-  /// What the host would give a tile of a copy: places on it, and the contents of the n-th
+  /// Adds what the host would give a tile of a copy: places on it, and the contents of the n-th
   /// transfer.
   using Pieces = std::function<void(plan::Tile, plan::HostPieces&)>;
   /// `batches` of all copies, of which `times` are brought.
@@ -84,7 +84,7 @@ class OuterBatches {
 
  private:
   struct Part {
-    plan::Tile tile;  ///< of the machine
+    plan::Tile tile;  ///< number in the machine
     std::uint64_t begin;
     std::uint32_t copy;
     program::HostPiece piece;
@@ -94,7 +94,7 @@ class OuterBatches {
   std::uint32_t times_, copies_;
   plan::Tile tiles_;
   kernels::PanelFile file_;
-  std::shared_ptr<std::vector<Part>> parts_;  ///< of a panel
+  std::shared_ptr<std::vector<Part>> parts_;  ///< a panel's parts
 };
 
 }  // namespace tessera::training

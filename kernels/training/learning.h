@@ -10,7 +10,7 @@ namespace tessera::training {
 
 enum class Optimiser : std::uint8_t { momentum, adam };
 
-/// What becomes of the learning rate from step to step.
+/// Change of the learning rate from step to step.
 enum class Schedule : std::uint8_t {
   constant,
   step,   ///< times `decay` every so many steps
@@ -21,16 +21,16 @@ struct Learning {
   Optimiser optimiser = Optimiser::momentum;
   double rate = 0.05;
   double momentum = 0.9;
-  double beta1 = 0.9;  ///< of Adam, as beta2 and epsilon
+  double beta1 = 0.9;  ///< for Adam, as beta2 and epsilon
   double beta2 = 0.999;
   double epsilon = 1e-8;
   Schedule schedule = Schedule::constant;
-  std::uint32_t decay_every = 100;  ///< of step
+  std::uint32_t decay_every = 100;  ///< for step
   double decay = 0.5;
-  double lowest = 0;            ///< of cosine: what is left of the rate
+  double lowest = 0;            ///< for cosine: share of the rate at the end
   std::uint32_t warm_up = 0;    ///< steps over which the rate grows from nothing, before all that
-  std::uint32_t all_steps = 0;  ///< of the training, which a workload knows
-  std::uint32_t copies = 1;     ///< of the network, each of which updates a share; known as that
+  std::uint32_t all_steps = 0;  ///< steps of the training, which a workload knows
+  std::uint32_t copies = 1;     ///< copies of the network, each updates a share; known likewise
 
   [[nodiscard]] bool adam() const { return optimiser == Optimiser::adam; }
   /// By which a moment decays, of SGD the velocity.
@@ -52,7 +52,7 @@ Arguments schedule_arguments(const Learning& learning, Place rate);
 Arguments update_arguments(const Learning& learning, const Stretch& stretch, Place rate,
                            std::optional<BufferId> scale = {});
 
-/// What schedules start from, on tiles 0 to `tiles` - 1, kept from step to step.
+/// State of schedules, on tiles 0 to `tiles` - 1, kept from step to step.
 BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles);
 /// The call that makes the step size of the step that begins, unless `scale` says that the step is
 /// skipped.
@@ -85,8 +85,8 @@ class PlainLearning {
   Learning learning_;
   std::uint32_t step_ = 0;
   float rate_, first_ = 1, second_ = 1;  ///< powers of the decays of the moments
-  float size_ = 0;                       ///< of the step: what moments are multiplied by
-  float root_ = 1;                       ///< of 1 - second_, that Adam's epsilon is multiplied by
+  float size_ = 0;                       ///< the step's factor of the moments
+  float root_ = 1;                       ///< root of 1 - second_: factor of Adam's epsilon
 };
 
 }  // namespace tessera::training

@@ -14,23 +14,22 @@ struct Learning;
 /// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
 /// words, zeros where there are none.
 struct Stretch {
-  BufferId weights{};  ///< what products take, of matrices' type
-  BufferId
-      masters{};  ///< f32, what gradients change and f16 weights are rounded from; of f32 weights
-  BufferId gradient{};         ///< if trained, as all that follows
+  BufferId weights{};   ///< operands of products, in matrices' type
+  BufferId masters{};   ///< f32, changed by gradients; rounded to f16 weights, or the f32 weights
+  BufferId gradient{};  ///< if trained, as all that follows
   BufferId first{}, second{};  ///< moments; of sgd one
   std::uint64_t count = 0;
   std::uint64_t begin = 0;  ///< the first of those meant, where it is a part; all that is kept
                             ///< apart from weights is of that part
-  program::Type type = program::Type::f32;       ///< of weights
-  program::Type gradients = program::Type::f32;  ///< of the gradient
+  program::Type type = program::Type::f32;       ///< type of weights
+  program::Type gradients = program::Type::f32;  ///< type of the gradient
 
   [[nodiscard]] Place at(BufferId buffer, program::Type of) const {
     return {buffer, word(begin * data::element_bytes(of))};
   }
   [[nodiscard]] Place gradient_place() const { return at(gradient, gradients); }
   [[nodiscard]] Place weights_place() const { return at(weights, type); }
-  /// Of masters or moments.
+  /// Place of masters or moments.
   [[nodiscard]] Place kept_place(BufferId buffer) const {
     return buffer == weights ? weights_place() : Place{buffer};
   }
@@ -51,16 +50,16 @@ struct Parameters {
   BufferId weights{}, masters{}, gradient{}, first{}, second{};
   std::function<std::uint64_t(Tile)> count;  ///< on a tile of a copy: whole words; 0: none there
   Numbering numbers;                         ///< none: nobody asks which ones these are
-  program::Type type = program::Type::f32;   ///< of weights
-  program::Type gradients = program::Type::f32;  ///< of the gradient
+  program::Type type = program::Type::f32;   ///< type of weights
+  program::Type gradients = program::Type::f32;  ///< type of the gradient
   plan::Copies copies;
 
   [[nodiscard]] program::Type master_type() const {
     return masters != weights ? program::Type::f32 : type;
   }
-  /// What the copy that `tile` of the machine is in updates there.
+  /// The share on `tile` of the machine that the tile's copy updates.
   [[nodiscard]] std::optional<Stretch> share(Tile tile) const;
-  /// The same of another copy, `copy`, on its tile in that place.
+  /// The share of another copy, `copy`, on its tile in that place.
   [[nodiscard]] std::optional<Stretch> share(Tile tile, std::uint32_t copy) const;
 };
 
@@ -83,7 +82,7 @@ class ParameterMaker {
   /// Parameters with room for gradients.
   [[nodiscard]] Parameters make(const Count& count, const Numbering& numbers,
                                 program::Type gradients) const;
-  /// The same of numbers that no product takes, as angles: f32 whatever matrices are.
+  /// Parameters that no product takes, as angles: f32 whatever matrices are.
   [[nodiscard]] Parameters apart(const Count& count, const Numbering& numbers) const;
   /// Those of a matrix, which lies in an array if they have no numbers, else comes to lie in
   /// theirs; their gradients will lie like it.
@@ -107,7 +106,7 @@ class ParameterMaker {
 };
 
 // Copies of what is trained lie on groups of tiles, each with its part of a batch (plan::Copies).
-// What they tell each other is stated as steps of all tiles.
+// Their exchanges are stated as steps of all tiles.
 
 /// States that each copy sums the gradients of its shares, its own first and then the others' in
 /// order (reduce-scatter). What a copy's tiles add up among themselves they have done.

@@ -19,7 +19,7 @@ struct PlannedProduct {
 /// Products of a layer y = x W: the gradient of W where it is trained, and that of x where others
 /// are before it.
 struct DensePlan {
-  std::uint32_t padding;  ///< of its matrices
+  std::uint32_t padding;  ///< padding of its matrices
   PlannedProduct forward;
   std::optional<PlannedProduct> weight_gradient, input_gradient;
 };
@@ -59,7 +59,7 @@ class ProductPlanner {
   [[nodiscard]] PlannedLayer plan(const DenseLayer& layer);
 
  private:
-  /// What a product is for, in words of the config that asks for it, and its plan if it is pinned.
+  /// A product's purpose, in words of the config that asks for it, and its plan if it is pinned.
   struct Use {
     std::string key, what;
     const std::optional<gemm::Plan>& pinned;
@@ -76,7 +76,7 @@ class ProductPlanner {
   std::vector<PlannedProduct> known_;
 };
 
-/// What a matrix of this size takes of the fullest tile.
+/// Bytes that a matrix of this size takes on the fullest tile.
 std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
                            std::uint32_t padding, program::Type type = program::Type::f32);
 

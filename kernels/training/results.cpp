@@ -77,7 +77,7 @@ struct Kind {
   std::vector<std::string_view> arrays;
 };
 
-/// What arrays of a training are for.
+/// Purposes of a training's arrays.
 std::array<Kind, 7> kinds() {
   return {Kind{"weights", {"weights"}},
           Kind{"masters", {"master weights"}},

@@ -10,14 +10,14 @@
 #include "sim/plan/description.h"
 #include "sim/program/tensor_reader.h"
 
-/// What a training tells the host, and its parameters, as tensors.
+/// Results that a training gives the host, and its parameters, as tensors.
 namespace tessera::training {
 
-/// What the host is told each step.
+/// Results that the host gets each step.
 struct StepResult {
   double loss;           ///< mean of the batch
   double right;          ///< samples whose largest output is their label's
-  double scale = 1;      ///< of f16: of the step's gradients
+  double scale = 1;      ///< f16: factor of the step's gradients
   bool skipped = false;  ///< because they overflowed
 };
 /// Names of the transfers that bring them, each two f32 a step, and of f16 two more.
@@ -36,9 +36,9 @@ std::vector<StepResult> step_results(const TensorReader& tensors, std::string_vi
 /// How people know such a tensor's numbers: "the loss of step 3 is 0.5, expected 0.4".
 kernels::Comparison::Result told_result(std::string_view tensor);
 
-/// What the report says of a training: accuracies (with `each` of each step too), losses step by
-/// step, samples that no batch had; warnings of the first loss that is no number, and of the first
-/// step that is skipped at a scale that does not change.
+/// A training's part of the report: accuracies (with `each` of each step too), losses step by step,
+/// samples that no batch had; warnings of the first loss that is NaN, and of the first step that
+/// is skipped at a scale that does not change.
 nlohmann::ordered_json results(const TensorReader& tensors, const Turns& turns, bool each = false,
                                bool scale_changes = true);
 

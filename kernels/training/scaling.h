@@ -10,7 +10,7 @@ namespace tessera::training {
 // Where apex (NVIDIA) lets its dynamic scale end: apex/amp/scaler.py, max_loss_scale.
 constexpr double kLargestScale = 0x1p24;
 
-/// What gradients in f16 are multiplied by so that small ones are no zeros.
+/// The factor that keeps small gradients in f16 from becoming zeros.
 struct LossScaling {
   double scale = 0;      ///< 0: changes from step to step
   double first = 65536;  ///< the scale of the first step, where it changes

@@ -14,9 +14,9 @@
 #include "sim/data/element.h"
 #include "sim/machine/machine_config.h"
 
-/// What a step of training consists of, as steps of a description. Matrices are of one type, f32 or
-/// f16; sums, weights that are updated and what an optimiser keeps are f32. Functions of steps keep
-/// values: a Statement may end before the description.
+/// Parts of a training step, as steps of a description. Matrices are of one type, f32 or f16; sums,
+/// weights that are updated and what an optimiser keeps are f32. Functions of steps keep values: a
+/// Statement may end before the description.
 namespace tessera::training {
 
 using kernels::Arguments;
@@ -27,8 +27,8 @@ using plan::Tile;
 using program::BufferId;
 using program::Place;
 
-constexpr std::uint32_t kElementBytes = 4;  ///< of f32
-constexpr std::uint64_t kWordBytes = 8;     ///< what elementwise code takes at once
+constexpr std::uint32_t kElementBytes = 4;  ///< f32
+constexpr std::uint64_t kWordBytes = 8;     ///< bytes that elementwise code takes at once
 
 /// The value as f32, as an argument of a vertex.
 constexpr std::uint32_t bits_of(double value) {
@@ -87,7 +87,7 @@ struct GivenLines {
   /// Where bytes [begin, end) of a row lie. What lies in several places is named as often.
   std::function<std::vector<Piece>(std::uint64_t row, std::uint64_t begin, std::uint64_t end)>
       pieces;
-  std::function<std::uint64_t(Tile)> bytes_on;  ///< of all rows
+  std::function<std::uint64_t(Tile)> bytes_on;  ///< bytes of all rows
   std::uint64_t rows, row_bytes;                ///< that lie somewhere
 };
 /// Rows of a matrix that tiles want.
@@ -122,9 +122,9 @@ class Statement {
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
 
-  /// Of this folder ("training_clear") or of transpositions ("transpose_f32").
+  /// Codelet of this folder ("training_clear") or of transpositions ("transpose_f32").
   [[nodiscard]] Codelet code(const std::string& name) const;
-  /// The same for matrices' type: "training_relu", "training_relu_f16".
+  /// Codelet for matrices' type: "training_relu", "training_relu_f16".
   [[nodiscard]] Codelet typed(const std::string& name) const {
     return code(halves() ? name + "_f16" : name);
   }
@@ -161,7 +161,7 @@ class Statement {
   void compute_on_all(std::string name, std::vector<CallsOf> calls) {
     on_all([&] { add_calls(std::move(name), description_.tiles(), std::move(calls)); });
   }
-  /// What `body` states is of all tiles of the machine.
+  /// Runs `body`, which states steps of all tiles of the machine.
   template <class Body>
   void on_all(const Body& body) {
     description_.in_copies({description_.tiles()}, body);
@@ -179,7 +179,7 @@ class Statement {
     representatives_.insert(tiles.begin(), tiles.end());
   }
 
-  /// What is turned: whole multiples of `grain` rows and columns, an even number.
+  /// Size of a transposition: whole multiples of `grain` rows and columns, an even number.
   struct Extent {
     std::uint32_t rows, columns, grain;
   };

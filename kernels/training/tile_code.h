@@ -2,8 +2,7 @@
 
 #include "kernels/tile_code.h"
 
-/// What all tile code of training shares. Matrices are padded with zeros. Every call ends its
-/// worker.
+/// Shared by all tile code of training. Matrices are padded with zeros. Every call ends its worker.
 namespace training {
 
 using namespace kernels;
@@ -42,7 +41,7 @@ struct Turn {
   }
 };
 
-/// What changes from step to step, and is the same on every tile.
+/// Numbers that change from step to step, and are the same on every tile.
 struct Rate {
   unsigned step;
   float rate;           // of the next step
@@ -51,7 +50,7 @@ struct Rate {
   float root;           // of 1 - second: what Adam's epsilon is multiplied by in this step
 };
 
-/// What scales the gradients of this step and the next one's: the same on every tile.
+/// Scales of the gradients of this step and the next one's: the same on every tile.
 struct Scale {
   float scale;    // of the next step
   float used;     // of this one
