@@ -105,7 +105,7 @@ struct Layer {
   std::array<std::uint32_t, 2> left_shifts = {};  ///< for add; at most most_left_shift()
 
   // For layers that are computed band by band (bands.h):
-  std::vector<std::uint32_t> first_rows = {};  ///< by input: where its rows begin; empty: 0
+  std::vector<std::uint32_t> first_rows = {};  ///< by input: first row that is read; empty: 0
   bool joins_rows = false;  ///< concatenate: one input's rows below the other's, of all channels
   std::optional<std::uint32_t> weights_of = {};  ///< the earlier layer with the same weights
 
