@@ -50,20 +50,20 @@ class ArrayProgram {
     lists_[node].push_back({Kind::start, number(id)});
   }
   void wait(std::uint32_t node, TransferId id) { lists_[node].push_back({Kind::wait, number(id)}); }
-  /// On all nodes that take part.
+  /// Start and wait on all nodes that take part.
   void start_all(TransferId id) {
     for (const std::uint32_t node : transfers_[number(id)].nodes) start(node, id);
   }
   void wait_all(TransferId id) {
     for (const std::uint32_t node : transfers_[number(id)].nodes) wait(node, id);
   }
-  /// One after the other, without a barrier behind a start or wait; `cycles`: what they take, as
-  /// far as somebody estimates it.
+  /// Adds calls, one after the other, without a barrier behind a start or wait; `cycles`: an
+  /// estimate of what they take, if there is one.
   void call(std::uint32_t node, const std::string& name, std::vector<Vertex> vertices,
             std::uint64_t cycles = 0);
   /// A superstep of that name begins.
   void mark(std::uint32_t node, const std::string& name);
-  /// By the lists as they stand (timeline.h). To be called before finish().
+  /// Estimates from the lists as they stand (timeline.h). To be called before finish().
   [[nodiscard]] Estimate estimate(const MachineConfig& machine) const;
   /// Completes the program: exchanges and steps. To be called once.
   void finish();

@@ -66,7 +66,7 @@ class Timeline {
   static constexpr std::uint64_t kLeastControl = 1;
   /// Cycles until all nodes are through the barrier behind their lists. To be called once.
   std::uint64_t run(const Lists& lists);
-  /// By number of marks, when the last node came to one.
+  /// By mark, when the last node came to it.
   [[nodiscard]] const std::vector<std::uint64_t>& marks() const { return marks_; }
 
  private:
