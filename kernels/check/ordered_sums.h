@@ -13,7 +13,7 @@
 /// errors.
 namespace tessera::kernels {
 
-/// To the nearest f16, ties to even: below 2^-14 a multiple of 2^-24, else 11 bits.
+/// Rounds to the nearest f16, ties to even: below 2^-14 a multiple of 2^-24, else 11 bits.
 inline double to_half(double value) {
   const double size = std::abs(value);
   const auto bits = std::bit_cast<std::uint64_t>(size);
@@ -23,7 +23,7 @@ inline double to_half(double value) {
   const double finite = rounded >= 65536.0 ? std::numeric_limits<double>::infinity() : rounded;
   return std::copysign(std::isnan(value) ? value : finite, value);
 }
-/// To the nearest f16 from 32 bits: a register holds twice as many of these.
+/// Rounds in 32 bits, of which a register holds twice as many.
 inline float to_half(float value) {
   const float size = std::abs(value);
   const auto bits = std::bit_cast<std::uint32_t>(size);
