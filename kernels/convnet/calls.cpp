@@ -24,8 +24,8 @@ constexpr std::uint32_t kFewestSteps = 4;
 constexpr std::uint32_t kDistancesBehind = 4;  // the first ones again
 constexpr std::uint32_t kFirstDistances = 3;   // loaded before a patch's first step
 constexpr std::uint32_t kStepsOfATurn = 4;
-// Least steps of a patch for which a run pays: beginning the patch anew takes about 40 slots more,
-// and each step of five groups of `convolve` half a slot.
+// Least steps of a patch from which turns beat runs: beginning it anew takes about 40 slots more,
+// but `convolve` half a slot more for each step of five groups.
 constexpr std::uint32_t kStepsOfARun = 64;
 constexpr std::string_view kConvolve = "convolve";
 constexpr std::size_t kFirstBehindOutput = 2;

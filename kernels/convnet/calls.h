@@ -121,7 +121,7 @@ struct Convolve {
   /// Without partial sums and shared weights, with an even number of steps, 4 at least: `convolve`
   /// goes on from block to block and from patch to patch.
   [[nodiscard]] bool is_even() const;
-  /// By code that takes four steps a turn, where its wide code leaves blocks.
+  /// True if code of four steps a turn computes the blocks that wide code leaves.
   [[nodiscard]] bool takes_turns(const PatchTable& table) const;
 };
 

@@ -35,11 +35,10 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// In the options' type. Throws KeyError for a type that the machine has no kernel for.
+/// A network in the options' type. Throws KeyError for a type that the machine has no kernel for.
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs);
 namespace tiles {
-/// In f16 on machines whose tiles exchange what they hold: one image through a network whose
-/// weights lie in SRAM.
+/// A network in f16 on machines whose tiles exchange what they hold: one image, weights in SRAM.
 std::unique_ptr<Workload> make_tiled_convnet(const Options& options, MachineCosts& costs);
 }  // namespace tiles
 

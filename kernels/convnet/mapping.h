@@ -115,7 +115,7 @@ class LayerShape {
   [[nodiscard]] std::uint32_t taps() const {
     return layer_->op == Operator::add ? 2 : layer_->window.height * layer_->window.width;
   }
-  /// Those that a block's steps take.
+  /// Taps that a block's steps take.
   [[nodiscard]] std::uint32_t step_taps() const {
     return layer_->op == Operator::max_pool ? round_up(taps(), 2U) : taps();
   }
@@ -167,7 +167,7 @@ class LayerShape {
   [[nodiscard]] std::uint32_t plane_bytes(std::uint32_t column) const {
     return rows_needed(*layer_, mapping.rows) * columns_[column].row_bytes();
   }
-  /// From an operand's rows in a core to the next one's, in every group.
+  /// Bytes from an operand's rows in a core to the next one's, in every group.
   [[nodiscard]] std::uint32_t operand_bytes(std::uint32_t column) const {
     return needed_blocks(0, 0).size() * plane_bytes(column);
   }
@@ -216,8 +216,8 @@ struct HaloPart {
   Range part;
   std::uint32_t at;
 };
-/// By the distance of the two memory tiles: parts of one distance move side by side, since each
-/// memory tile gives one of them and takes one.
+/// Parts ordered by the distance of the two memory tiles: parts of one distance move side by side,
+/// since each memory tile gives one of them and takes one.
 std::vector<HaloPart> halo_of(const LayerShape& shape);
 
 /// One call of a core in the order of a mapping.

@@ -40,8 +40,9 @@ struct BandedNetwork {
   std::vector<const LayerWeights*> weights;  ///< by layer; bands share those of their layer
 };
 
-/// With bands of several parts of it, that ascend; without any as it is. None if a part is not
-/// closed, has fewer rows than bands, or joins channels of tensors of which others take more rows.
+/// The network with bands of several of its parts, which ascend; without any as it is. None if a
+/// part is not closed, has fewer rows than bands, or joins channels of tensors of which others take
+/// more rows.
 /// `weights` outlive it.
 std::optional<BandedNetwork> with_bands(const Network& network,
                                         const std::vector<LayerWeights>& weights,
@@ -124,7 +125,7 @@ class Planner {
   Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
           std::shared_ptr<LayerCosts> costs, const CoreLimits& limits = {});
 
-  /// Without an image. Layers that are not computed, or with another, take no time.
+  /// The plan without an image. Layers that are not computed, or with another, take no time.
   [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Cycles before the first layer, in which the image is brought, and behind the last one, in
   /// which the result is taken.

@@ -74,7 +74,7 @@ struct Plan {
   }
 };
 
-/// With the mapping that it has in the plan, as tensors lie in it.
+/// A layer's shape with its mapping in the plan, as tensors lie in the plan.
 LayerShape shape_of(const Plan& plan, std::uint32_t layer);
 
 /// A network's program, and what it is expected to take: a superstep for what is brought before,

@@ -77,7 +77,7 @@ struct Model {
   Tensor image;
 };
 
-/// In the type of the network's layers; bf16 has no scales, so that those of a file act on nothing.
+/// A model in the type of the network's layers; bf16 has no scales: those of a file have no effect.
 /// `given` are a file's weights, an element a layer, or empty: seeded. A run that prunes nothing
 /// has a sparsity of 0. Throws UserError as calibrate() does.
 Model make_model(Network network, std::span<const RealWeights> given, const Image& image,

@@ -124,7 +124,7 @@ struct Planes {
 /// go through them without regard to the ends of rows: those beyond a row's last are not used.
 class Geometry {
  public:
-  /// On tiles from `ring.first` on of so many, in a ring.
+  /// The layer lies on tiles from `ring.first` on of `ring.tiles`, in a ring.
   struct Ring {
     Tile first = 0, tiles = 1;
   };
@@ -170,8 +170,8 @@ class Geometry {
   [[nodiscard]] std::uint64_t pitch(const Cell& cell) const {
     return columns(cell).size() + (shape_.window.width - 1) / shape_.window.stride_width;
   }
-  /// Behind the slots those of what is added to the sums, with rows of the same pitch; of the cells
-  /// that share sums the first adds it.
+  /// The addend's slots lie behind the others, with rows of the same pitch; the first of the cells
+  /// that share sums adds it.
   [[nodiscard]] bool adds(const Cell& cell) const {
     return !shape_.addend.empty() && cell.input == 0;
   }
@@ -240,7 +240,7 @@ class Geometry {
   Ring ring_;
 };
 
-/// By layer; none for what tiles do not compute.
+/// By layer; null for layers that tiles do not compute.
 using Geometries = std::vector<std::shared_ptr<const Geometry>>;
 
 /// The inputs of a tile: chunks of rows of the tiles that made them, and padding around them
