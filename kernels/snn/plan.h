@@ -131,7 +131,7 @@ void describe(config::Fields& fields, PlanKeys& keys);
 struct Plan {
   Algorithm algorithm = Algorithm::published;  ///< not best
   bool wide = false;                           ///< blocks of weights
-  std::uint32_t first = 0;  ///< first tile that makes lists; published: none before layers does
+  std::uint32_t first = 0;  ///< first tile that makes lists; published: not those before layers
   std::uint32_t tiles = 1;
   std::uint32_t batch = 1;
   std::vector<LayerTiles> layers;
@@ -161,7 +161,7 @@ Plan make_plan(const Network& network, const Options& options, std::uint32_t max
                const Choice& choice, const MachineCosts& costs);
 
 PlanKeys keys_of(const Plan& plan);
-/// Without keys that say nothing.
+/// The keys without those that say nothing.
 nlohmann::ordered_json to_json(const PlanKeys& keys);
 
 }  // namespace tessera::snn

@@ -75,7 +75,7 @@ plan::Described describe_program(const Subject& subject, const Plan& plan);
 /// layers, tests.
 void require_dense(const Options& options);
 
-/// By layer.
+/// Plans by layer.
 std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
                                             MachineCosts& costs);
 

@@ -108,7 +108,7 @@ class PlainNetwork {
   [[nodiscard]] virtual float total(const Values& losses) const {
     return std::accumulate(losses.begin(), losses.end(), 0.0F);
   }
-  /// From the gradients of a step's spikes to those of the step before.
+  /// Computes the gradients of the spikes of the step before from those of a step's.
   virtual void step_back(std::uint32_t step);
   void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
 

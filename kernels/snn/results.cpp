@@ -148,8 +148,8 @@ Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
   return events;
 }
 
-/// Work of the measured turns: `inputs` events that their inputs took, `between` neurons synaptic
-/// ones.
+/// Work of the measured turns: the inputs took `inputs` events, `between` are synaptic events
+/// between neurons.
 nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
   const std::uint64_t inferences = std::uint64_t{turns_.steps} * options_.batch;
   return {{"inferences", inferences},
