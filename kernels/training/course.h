@@ -60,7 +60,7 @@ struct Turns {
 /// `sample` of `file`.
 std::uint32_t label_of(double label, std::uint32_t classes, const char* key, std::uint64_t sample,
                        const std::string& file);
-/// Those of so many samples in `file`, of whose array they are. Throws KeyError likewise.
+/// Labels of so many samples in `file`, from its array. Throws KeyError likewise.
 std::vector<std::uint32_t> labels_of(const data::NumpyArray& array, std::uint64_t samples,
                                      std::uint32_t classes, const std::string& file);
 

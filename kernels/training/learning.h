@@ -33,7 +33,7 @@ struct Learning {
   std::uint32_t copies = 1;     ///< copies of the network, each updates a share; known likewise
 
   [[nodiscard]] bool adam() const { return optimiser == Optimiser::adam; }
-  /// By which a moment decays, of SGD the velocity.
+  /// The factor by which a moment decays, for SGD the velocity.
   [[nodiscard]] double keep_first() const { return adam() ? beta1 : momentum; }
   [[nodiscard]] double keep_second() const { return adam() ? beta2 : 0; }
   /// The angle by which a cosine turns a step; 0: none.

@@ -84,7 +84,7 @@ class ParameterMaker {
                                 program::Type gradients) const;
   /// Parameters that no product takes, as angles: f32 whatever matrices are.
   [[nodiscard]] Parameters apart(const Count& count, const Numbering& numbers) const;
-  /// Those of a matrix, which lies in an array if they have no numbers, else comes to lie in
+  /// Parameters of a matrix, which lies in an array if they have no numbers, else comes to lie in
   /// theirs; their gradients will lie like it.
   [[nodiscard]] Parameters around(MatrixArray& weights, const Numbering& numbers = {}) const;
 

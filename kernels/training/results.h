@@ -30,7 +30,7 @@ constexpr std::string_view kScales = "loss scales";
 /// which `label` gives and which outlives the program.
 std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
                                         std::function<std::uint32_t(std::uint64_t sample)> label);
-/// Those of training or of testing; none if the program declares none.
+/// Results of training or of testing; none if the program declares none.
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 
 /// How people know such a tensor's numbers: "the loss of step 3 is 0.5, expected 0.4".
