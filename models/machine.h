@@ -120,11 +120,11 @@ class MachineModule : public sc_core::sc_module {
   std::exception_ptr failure_;
   bool elaborated_ = false;
   bool loaded_ = false;
-  Bytes host_bytes_;  ///< of one run, as far as they are measured
+  Bytes host_bytes_;  ///< a run's, as far as they are measured
   Cycle host_cycles_;
   std::vector<RunRecord> runs_;
   std::optional<RunResult> result_;
-  Stopwatch watch_;  ///< of the run that is going on
+  Stopwatch watch_;  ///< times the run that is going on
   double host_seconds_ = 0;
   bool interrupt_high_ = false;
   sc_core::sc_event interrupt_changed_;

@@ -13,18 +13,18 @@ struct TimingProof;
 /// How a machine runs its program, whatever platform it lies in. Apart from machine.h, so that who
 /// only simulates (simulation.h) sees no SystemC.
 struct RunOptions {
-  unsigned threads = 1;  ///< of the host; results do not depend on it
+  unsigned threads = 1;  ///< on the host; results do not depend on it
   /// Fault where workers of one run, or a transfer in flight, overlap; poison what is undefined.
   bool check_races = false;
   bool measure_host = false;                   ///< count the host's transfers of inputs and results
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
-  std::uint64_t seed = 1;                      ///< of the workers' generators (rnd.64)
+  std::uint64_t seed = 1;                      ///< seeds the workers' generators (rnd.64)
   std::uint64_t tile_steps = 0;                ///< tiles x rows of RunResult::tile_steps
   trace::RunTrace* trace = nullptr;            ///< null: none; outlives the machine
   engine::Engine engine = engine::Engine::interpreter;
-  bool profile = false;             ///< of codelets, for MachineModule::profile (slower)
+  bool profile = false;             ///< profiles codelets, for MachineModule::profile (slower)
   RunProgress* progress = nullptr;  ///< null: none; outlives the machine
-  /// Of the program that is run: no values are computed then. Null: they are. Outlives the machine.
+  /// A proof for the program: no values are computed then. Null: they are. Outlives the machine.
   const TimingProof* proof = nullptr;
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };

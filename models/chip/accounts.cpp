@@ -55,8 +55,8 @@ std::uint64_t Accounts::supersteps() const {
   return sum;
 }
 
-/// Of the zone that computes most, which waits until the one that takes longest ends. The latter
-/// may end first: what another zone waits for the host is not measured there.
+/// Time parts of the zone that computes most; it waits until the zone that takes longest ends. The
+/// latter may end first: another zone's waiting for the host is not measured there.
 TimeParts Accounts::time() const {
   Cycle longest;
   const Ledger* busiest = &ledgers_.front();

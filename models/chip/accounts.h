@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// What is recorded of a run: a ledger for each zone, and what was asked for of tiles. Nothing that
-/// the machine does depends on it, but which supersteps are measured.
+/// The records of a run: a ledger for each zone, and the recordings of tiles that were asked for.
+/// The machine depends on them only for which supersteps are measured.
 class Accounts {
  public:
   Accounts(const program::Images& images, bool measure_host, const Recordings::Config& recordings);
@@ -48,7 +48,7 @@ class Accounts {
   [[nodiscard]] std::uint64_t supersteps() const;
   [[nodiscard]] Recordings& recordings() { return recordings_; }
 
-  /// What was measured; the tiles' own records are the caller's to add.
+  /// The measurements; the caller adds the tiles' own records.
   [[nodiscard]] RunResult totals() const;
 
  private:

@@ -15,14 +15,14 @@ struct ArrivalGroup {
   std::uint32_t zone = 0;
   std::uint32_t sync_step = program::kNoStep;
   std::uint32_t steps_begun = 0;  ///< 1 + the last step that any tile entered; 0: none did
-  Path path;                      ///< of the last tile
+  Path path;                      ///< the last tile's
   Cycle least_compute{UINT64_MAX};
   Cycle most_compute;
   std::uint64_t sum_compute = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes read, written;  ///< of memory outside, by workers of all tiles
-  Cycle overlapped;     ///< of all tiles
+  Bytes read, written;  ///< memory outside, by workers of all tiles
+  Cycle overlapped;     ///< sum over all tiles
 
   /// True if a tile with this arrival belongs to the group.
   [[nodiscard]] bool fits(const Standing& standing) const {

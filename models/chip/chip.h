@@ -35,7 +35,7 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
     std::uint64_t tile_steps = 0;        ///< tiles x rows of RunResult::tile_steps
     trace::RunTrace* trace = nullptr;    ///< null: none
     RunProgress* progress = nullptr;     ///< null: nobody asks
-    const TimingProof* proof = nullptr;  ///< of a run that computes no values; outlives it
+    const TimingProof* proof = nullptr;  ///< for a run without values; outlives the chip
   };
 
   /// `settings` and `threads` outlive the chip; `images` is read here only.
@@ -100,9 +100,9 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
   FabricModule fabric_;
   FabricModule host_link_;
   ExternalConfig external_config_;
-  std::unique_ptr<PlatformMemory> platform_;  ///< what holds the memory outside; null: it does
+  std::unique_ptr<PlatformMemory> platform_;  ///< holds the bytes outside; null: external_ does
   std::unique_ptr<FabricModule> memory_;      ///< outside; null: there is none
-  ExternalMemory* external_ = nullptr;        ///< what it carries
+  ExternalMemory* external_ = nullptr;        ///< the fabric of memory_
   Sync sync_;
 };
 

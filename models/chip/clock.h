@@ -24,13 +24,13 @@ class Clock {
     first_ = cycle;
     origin_ = now.value();
   }
-  /// Of a cycle from that of start() to last().
+  /// SystemC time of a cycle between that of start() and last().
   [[nodiscard]] sc_core::sc_time time(Cycle cycle) const {
     return sc_core::sc_time::from_value(origin_ + ticks(cycle - first_));
   }
   /// The first cycle that is not before `time`, or the last of those that share its instant: when
-  /// SystemC is at `time`, all that follows in later cycles lies ahead. Of a time from that of
-  /// start() on; what is too late to express lies behind last().
+  /// SystemC is at `time`, all that follows in later cycles lies ahead. `time` is not before that
+  /// of start(); a time too late to express gives a cycle behind last().
   [[nodiscard]] Cycle cycle(const sc_core::sc_time& time) const {
     __extension__ using Wide = unsigned __int128;
     const std::uint64_t passed = time.value() - origin_;
@@ -60,7 +60,7 @@ class Clock {
     return femtoseconds / resolution() + (femtoseconds % resolution() != 0 ? 1 : 0);
   }
 
-  std::uint64_t femtoseconds_;  ///< of a cycle
+  std::uint64_t femtoseconds_;  ///< length of a cycle
   Cycle first_;
   std::uint64_t origin_ = 0;  ///< time of `first_`, in units of the resolution
 };

@@ -23,7 +23,7 @@ class BarrierPort : public virtual sc_core::sc_interface {
   virtual void arrive(const ArrivalGroup& group) = 0;
 };
 
-/// What carries transfers, as tiles see it: the fabric, memory outside or the host's link.
+/// The carrier of transfers, as tiles see it: the fabric, memory outside or the host's link.
 class TransferPort : public virtual sc_core::sc_interface {
  public:
   /// A run begins.
@@ -41,7 +41,8 @@ class OutsidePort : public virtual sc_core::sc_interface {
   /// where the platform holds them.
   [[nodiscard]] virtual std::span<std::byte> outside(TileId tile, std::uint64_t address,
                                                      std::uint64_t bytes) = 0;
-  /// Whoever holds them. Throw UserError if the platform's memory does not move all bytes.
+  /// Read and write them, whoever holds them. Throw UserError if the platform's memory does not
+  /// move all bytes.
   virtual void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) = 0;
   virtual void write_outside(TileId tile, std::uint64_t address,
                              std::span<const std::byte> from) = 0;
@@ -50,11 +51,11 @@ class OutsidePort : public virtual sc_core::sc_interface {
 /// The tiles, as barriers and the fabric see them.
 class TilePort : public virtual sc_core::sc_interface {
  public:
-  /// What tiles that leave a barrier are told.
+  /// The message to tiles that leave a barrier.
   struct Release {
     std::uint32_t zone;
     Cycle at;
-    bool measured;  ///< what they did since the barrier before
+    bool measured;  ///< their work since the barrier before counts
   };
   virtual void release(const Release& release) = 0;
   /// Bytes have moved.
@@ -64,7 +65,7 @@ class TilePort : public virtual sc_core::sc_interface {
 /// The host's link, as the host sees it.
 class HostLinkPort : public virtual sc_core::sc_interface {
  public:
-  /// What transfers of that name have brought from the tiles, in order; empty if none has.
+  /// Bytes that transfers of that name brought from the tiles, in order; empty if none did.
   [[nodiscard]] virtual std::span<const std::byte> written(std::string_view transfer) const = 0;
 };
 

@@ -26,12 +26,12 @@ class NodeSettings {
     while (index(tile) >= ends_[kind]) ++kind;
     return settings_[kind];
   }
-  /// Of compute tiles; all but core and kind are those of every tile.
+  /// The settings of compute tiles; every tile shares all of them but core and kind.
   [[nodiscard]] const TileSettings& common() const { return settings_.front(); }
 
  private:
   std::vector<TileSettings> settings_;
-  std::vector<std::uint32_t> ends_;  ///< of each class: the tile behind its last
+  std::vector<std::uint32_t> ends_;  ///< by class: the tile behind its last
 };
 
 }  // namespace tessera

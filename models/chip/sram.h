@@ -15,8 +15,8 @@ namespace tessera {
 /// The SRAMs of all tiles: one demand-zero mapping, so that a machine costs what it touches.
 class Sram {
  public:
-  /// Of every node of the machine; a program touches about `used` bytes of them all. Throws
-  /// HostLimit if the host cannot map them.
+  /// Maps the SRAM of every node; a program touches about `used` bytes of all. Throws HostLimit if
+  /// the host cannot map them.
   explicit Sram(const MachineConfig& machine, std::uint64_t used = 0);
   Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile);
 
@@ -29,7 +29,7 @@ class Sram {
   /// A place in the address map, in which the SRAMs lie without gaps by tile (nodes.h).
   struct Spot {
     TileId tile;
-    std::uint64_t begin;  ///< of the tile's SRAM
+    std::uint64_t begin;  ///< where the tile's SRAM begins
   };
   /// Nothing beyond the last SRAM.
   [[nodiscard]] std::optional<Spot> find(std::uint64_t address) const;
@@ -40,8 +40,8 @@ class Sram {
     std::uint32_t first;
     std::uint32_t tiles;
     std::uint32_t bytes;
-    std::uint64_t address;  ///< of the first
-    std::size_t offset;     ///< of the first, in the host's mapping
+    std::uint64_t address;  ///< the first tile's
+    std::size_t offset;     ///< the first tile's, in the host's mapping
     std::size_t stride;     ///< whole pages a tile
   };
   [[nodiscard]] const Class& class_of(std::uint32_t tile) const {

@@ -49,7 +49,7 @@ void Sync::go_on() {
   });
 }
 
-/// Of the zones that are due the lowest.
+/// Releases the lowest zone that is due.
 void Sync::release_next() {
   const auto due = [this](const Zone& each) { return each.release == alarm_.cycle(); };
   Zone& zone = *std::ranges::find_if(zones_, due);

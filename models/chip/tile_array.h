@@ -72,7 +72,7 @@ class TileArray : public sc_core::sc_module, public TilePort {
   struct PastLimit {};
 
  private:
-  /// What goes on at one time.
+  /// All that continues in one cycle.
   struct Batch {
     bool begins = false;
     std::vector<Release> releases;

@@ -20,7 +20,7 @@ config::Json planning_input(const config::Config& config) {
   return resolved;
 }
 
-/// What the host's link adds where it is measured.
+/// Cycles that the host's link adds where it is measured.
 std::uint64_t host_cycles(const config::Config& config, const program::HostBytes& bytes,
                           std::uint32_t runs) {
   if (config.run.measure != Measure::host) return 0;

@@ -11,18 +11,19 @@
 
 namespace tessera {
 
-/// What runs of one config and of others like it would take, without running them: each is planned
-/// anew, its time is the plan's prediction, its energy that of what ProgramActivity finds. What the
-/// others share with the first is not done again: all of its plan where planners know the same of
-/// both machines and whatever they asked has the same answer; else what its programs need. Leaves
-/// out what predictions do: transfers with the host while the program runs. For several threads.
+/// Predicts time and energy of runs of one config and of others like it, without running them: each
+/// is planned anew, its time is the plan's prediction, its energy that of the activity that
+/// ProgramActivity finds. The others take over from the first: its whole plan, if planners know the
+/// same of both machines and all their questions have the same answers; else its programs' resource
+/// usage. Leaves out, as predictions do, transfers with the host while the program runs. For
+/// several threads.
 class Forecaster {
  public:
   /// Throws UserError where the config cannot be planned.
   explicit Forecaster(const config::Config& first);
   ~Forecaster();
 
-  /// A user's mistake, such as what does not fit, is the answer's error.
+  /// A user's mistake, such as a workload that does not fit, is the answer's error.
   [[nodiscard]] sensitivity::Answer operator()(const config::Config& config);
 
  private:

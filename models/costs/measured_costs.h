@@ -12,17 +12,17 @@
 
 namespace tessera {
 
-/// What planners may know of `machine` (MachineCosts::machine).
+/// The part of `machine` that planners may know (MachineCosts::machine).
 MachineConfig known_to_planners(const MachineConfig& machine);
 
-/// What a machine costs, asked of its own models: code is run on a tile, exchanges are estimated by
-/// the fabric that would carry them.
+/// A machine's costs, measured on its own models: a tile runs the code, and the fabric that would
+/// carry an exchange estimates it.
 class MeasuredCosts final : public MachineCosts {
  public:
-  /// What was asked of tiles, and what they answered.
+  /// The samples that tiles were asked for, and their costs.
   struct Asked {
     std::vector<std::pair<TileSampler::Prepared, TileCost>> tiles;
-    std::uint64_t bytes = 0;  ///< of them all
+    std::uint64_t bytes = 0;  ///< sum over all samples
   };
 
   /// Throws UserError for a machine that cannot be built. Programs that `programs` knows are not
@@ -33,7 +33,7 @@ class MeasuredCosts final : public MachineCosts {
   void leave_out_schedules() { schedules_ = false; }
   /// Adds what is asked of tiles from now on to `asked`, unless null.
   void note(Asked* asked) { asked_ = asked; }
-  /// Whether tiles of this machine answer all of `asked` alike: planners that know the same of both
+  /// True if tiles of this machine answer all of `asked` alike: planners that know the same of both
   /// machines make the same plan then.
   [[nodiscard]] bool answers_alike(const Asked& asked);
 

@@ -23,7 +23,7 @@ using Kind = std::vector<std::uint64_t>;
 
 constexpr std::size_t kMostKinds = 48;  // that are run
 
-/// Of each tile the kind, and what exchanges move.
+/// Finds the kind of each tile, and the bytes that exchanges move.
 class Survey {
  public:
   Survey(const Program& program, const fabric::Floorplan& plan)
@@ -104,8 +104,8 @@ class Survey {
   std::vector<ProgramActivity::Moved> moved;
 };
 
-/// What says which instructions run and what they do: latencies, intervals and the supervisor's
-/// costs say when. Tiles of one kind may hold other lists in another program.
+/// The settings that say which instructions run and what they do: latencies, intervals and the
+/// supervisor's costs say when. Tiles of one kind may hold other lists in another program.
 std::string functional(const MachineConfig& machine, const program::Fingerprint& identity) {
   TileConfig tile = machine.tile;
   sweep::Sha256 hash;
@@ -159,7 +159,7 @@ std::shared_ptr<const ProgramActivity::Surveyed> ProgramActivity::survey(
   return surveyed_.emplace(key, std::move(made)).first->second;
 }
 
-/// Of the kinds that are run, spread over all of them.
+/// The first tile of sampled kind `i`; the samples are spread over all kinds.
 std::uint32_t ProgramActivity::Surveyed::sample(std::size_t i) const {
   return first[i * first.size() / std::min(first.size(), kMostKinds)];
 }

@@ -15,16 +15,16 @@
 
 namespace tessera {
 
-/// What the tiles of programs do, as far as energy depends on it, found without running a machine:
-/// of each kind of tile one runs its vertices alone, exchanges are counted from their copies.
-/// Tiles are of a kind if their vertices have the same arguments; of many kinds some are run and
-/// speak for their neighbours. What the host gives is there; what an exchange would bring is zeros.
+/// The activity of a program's tiles, as far as energy depends on it, without running a machine:
+/// one tile of each kind runs its vertices alone, exchanges are counted from their copies.
+/// Tiles are of a kind if their vertices have the same arguments; if there are many kinds, some run
+/// and stand for their neighbours. The host's data are there; exchanged data are zeros.
 /// Leaves out: code whose way depends on bytes that an exchange brings or that tiles of a kind hold
 /// apart; bytes that a schedule sends twice; bytes of transfers with the host while the program
 /// runs. For several threads.
 class ProgramActivity {
  public:
-  /// What exchanges move of one tile's bytes.
+  /// Bytes of one tile that exchanges move.
   struct Moved {
     std::uint64_t sent = 0, received = 0, byte_micrometres = 0;
   };
@@ -35,10 +35,10 @@ class ProgramActivity {
                 const MachineConfig& machine, RunResult& into);
 
  private:
-  /// What a program's steps say of its tiles.
+  /// The kinds of a program's tiles and their exchanged bytes, from its steps.
   struct Surveyed {
     std::vector<Moved> moved;                         ///< by tile
-    std::vector<std::size_t> kind;                    ///< of each tile
+    std::vector<std::size_t> kind;                    ///< by tile
     std::vector<std::uint32_t> first;                 ///< tile of each kind
     std::vector<std::vector<std::uint64_t>> sampled;  ///< the kinds that are run
     [[nodiscard]] std::uint32_t sample(std::size_t i) const;
@@ -50,19 +50,19 @@ class ProgramActivity {
   std::shared_ptr<const Surveyed> survey(const program::Program& program,
                                          const program::Fingerprint& identity,
                                          const MachineConfig& machine);
-  /// What a tile does.
+  /// The activity of one tile.
   struct Done {
     isa::ActivityCounts counts;
-    ChannelRecord outside;  ///< of memory outside, by its workers
+    ChannelRecord outside;  ///< its workers' use of memory outside
   };
-  /// Of the sampled kinds.
+  /// The activity of each sampled kind.
   std::vector<Done> counts(const program::Program& program, const program::Fingerprint& identity,
                            const MachineConfig& machine, const Surveyed& surveyed);
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Surveyed>> surveyed_;
-  /// By program, vertices and what of a tile says what instructions do: not by what says when,
-  /// unless workers reach memory outside, whose rows depend on it.
+  /// By program, vertices and the tile's functional keys: not by timing keys, unless workers reach
+  /// memory outside, whose rows depend on them.
   std::map<std::string, Done> known_;
 };
 

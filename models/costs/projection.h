@@ -8,7 +8,7 @@
 
 #include "sim/program/program.h"
 
-/// What single tiles do of a program, apart from the rest of the machine.
+/// The parts of a program that single tiles do, apart from the rest of the machine.
 namespace tessera {
 
 /// Which of some tiles, 64 at most, take part in each exchange of a program.
@@ -27,8 +27,8 @@ class Participants {
   std::unordered_map<const program::Exchange*, std::uint64_t> of_;
 };
 
-/// What one tile does of a program, number `number` of `participants`, as a program of its own:
-/// its vertices and host transfers; an exchange that it takes part in is one of a word.
+/// One tile's part of a program (tile number `number` of `participants`) as a program of its own:
+/// its vertices and host transfers; an exchange that it takes part in moves one word.
 class Projection {
  public:
   Projection(const program::Program& program, TileId tile, const Participants& participants,

@@ -103,7 +103,7 @@ std::optional<program::Needs> RememberedPrograms::needs(const program::Program& 
   {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(key);
-    // What does not fit is compiled for its message.
+    // A program that does not fit is compiled for its message.
     if (found != known_.end() && found->second.memory.max_bytes <= capacity) return found->second;
   }
   std::optional<program::Images> images =

@@ -14,9 +14,9 @@
 
 namespace tessera {
 
-/// What programs need and samples cost, for the many configs that one process plans: a program is
-/// compiled once for all machines that are alike to a compiler, an exchange once for all programs.
-/// Plans are the same as without. For several threads.
+/// Keeps the resource usage of programs and the costs of samples for the many configs that one
+/// process plans: a program is compiled once for all machines that are alike to a compiler, an
+/// exchange once for all programs. Does not change plans. For several threads.
 class RememberedPrograms {
  public:
   /// As program::needs.
@@ -35,7 +35,7 @@ class RememberedPrograms {
   /// fit. Schedules exchanges only where it is close.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,
                    const MachineConfig& machine);
-  /// What samples cost on tiles like this machine's.
+  /// Costs of samples on tiles like this machine's.
   [[nodiscard]] std::shared_ptr<RememberedSamples> samples(const MachineConfig& machine);
   /// Forgets where it has become large: to be called between two configs.
   void keep_small();

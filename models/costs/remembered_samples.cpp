@@ -12,7 +12,7 @@ bool given_by_host(const program::Program& sample) {
   });
 }
 
-/// Of what the buffers hold at first, one after the other.
+/// Fingerprint of the buffers' initial contents, one after the other.
 program::Fingerprint contents_of(const program::Program& sample) {
   std::vector<std::byte> all;
   const auto room = [&all](std::uint64_t bytes) {

@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// What samples cost, by all that decides it: planning anew for fewer tiles asks for most of them
-/// again. Of tiles that differ in their number of contexts alone. For several threads.
+/// Costs of samples, by all that decides them: planning anew for fewer tiles asks for most of them
+/// again. The tiles differ in their number of contexts alone. For several threads.
 class RememberedSamples {
  public:
   /// The cost of `sample` on a tile of so many contexts; `run` is called if it is not known.
@@ -25,7 +25,7 @@ class RememberedSamples {
   }
 
  private:
-  /// Of the program, of what its buffers hold; contexts.
+  /// Fingerprints of the program and of its buffers' contents; contexts.
   using Key = std::tuple<program::Fingerprint, program::Fingerprint, std::uint32_t>;
   std::mutex mutex_;
   std::map<Key, TileCost> costs_;

@@ -20,8 +20,8 @@ namespace tessera {
 /// Timing: that of Tile, from the release of each barrier to the arrival at the next.
 class TileSampler {
  public:
-  /// Of `machine` only the tile and what its workers reach outside count; its SRAM is as large as
-  /// any sample needs.
+  /// Uses only the tile of `machine` and the memory outside that its workers reach; its SRAM is as
+  /// large as any sample needs.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
   /// Bytes that a transfer from the host gives.
@@ -44,13 +44,13 @@ class TileSampler {
   /// Throws UserError for a sample that is larger than the tile.
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;
 
-  /// What a tile does of what energy depends on.
+  /// The part of a tile's activity that energy depends on.
   struct Activity {
     ActivityAccount account;
     ChannelRecord outside;  ///< all channels of its memory outside
   };
-  /// What a sample costs in its measured steps. Throws UserError for a tile fault. Adds what its
-  /// tile does to `activity`, unless null; needs count_activity.
+  /// The cost of a sample's measured steps. Throws UserError for a tile fault. Adds the tile's
+  /// activity to `activity`, unless null; needs count_activity.
   TileCost run(const Prepared& sample, Activity* activity = nullptr);
 
  private:
@@ -60,7 +60,7 @@ class TileSampler {
 
   void require_room(const program::Program& sample) const;
 
-  MachineConfig machine_;   ///< of one tile
+  MachineConfig machine_;   ///< has one tile
   std::uint32_t sram_kib_;  ///< the machine's
   TileSettings settings_;
   std::optional<Sram> sram_;  ///< none before the first sample

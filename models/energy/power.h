@@ -14,9 +14,9 @@ struct Power {
 
   double volts;              ///< 0: the table has no points
   double dynamic;            ///< factor of dynamic energies: (volts / nominal)^2
-  double leakage_watts = 0;  ///< of SRAM by size, of logic by area
-  double clock_watts = 0;    ///< of clock trees, by area of logic
-  /// The same of each class of nodes, compute tiles first.
+  double leakage_watts = 0;  ///< SRAM by size, logic by area
+  double clock_watts = 0;    ///< clock trees, by area of logic
+  /// Both by class of nodes, compute tiles first.
   struct Class {
     std::uint32_t count;
     double leakage_watts, clock_watts;

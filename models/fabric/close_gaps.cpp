@@ -43,7 +43,7 @@ class LaneBook {
     std::uint64_t end = 0;
     std::uint32_t who = kNobody;
   };
-  std::vector<std::size_t> begin_;  ///< of each port in last_, and the end
+  std::vector<std::size_t> begin_;  ///< by port: where its lanes begin in last_; and the end
   std::vector<Last> last_;
 };
 
@@ -74,7 +74,7 @@ class GapCloser {
   }
 
  private:
-  /// What is read of a send's stream, once: streams lie in another order.
+  /// The data of a send's stream, read once: streams lie in another order.
   struct Sent {
     std::uint32_t source;
     std::uint32_t cycles;
@@ -167,7 +167,7 @@ class GapCloser {
   std::vector<Send>& sends_;
   std::vector<Reception>& receptions_;
   std::vector<Sent> sent_;
-  std::vector<std::uint64_t> ends_;    ///< of receptions: as planned, then as moved
+  std::vector<std::uint64_t> ends_;    ///< by reception: as planned, then as moved
   std::vector<std::uint32_t> before_;  ///< with ways: the reception before on the lane
   LaneBook senders_, receivers_;
 };

@@ -26,7 +26,7 @@ struct Header {
 struct SendDescriptor {
   std::uint32_t start;    ///< cycles after the exchange begins; on `ideal` the number of the send
   std::uint32_t length;   ///< bytes
-  std::uint32_t address;  ///< of the first byte
+  std::uint32_t address;  ///< the first byte's
 };
 
 struct ReceiveDescriptor {

@@ -7,10 +7,9 @@
 
 namespace tessera::fabric {
 
-/// What fabrics have in common that move an exchange as a whole, when its last participant has
-/// started. Its bytes move, for the host, at that event. Exchanges that are ready in one cycle move
-/// in the order of their numbers. A tile meets them at its waits alone, so it may run ahead of
-/// every event.
+/// The base of fabrics that move an exchange as a whole when its last participant has started. The
+/// host moves its bytes at that event. Exchanges that are ready in one cycle move in the order of
+/// their numbers. A tile meets them at its waits alone, so it may run ahead of every event.
 class ExchangeFabric : public Fabric {
  public:
   explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}

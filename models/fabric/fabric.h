@@ -17,7 +17,7 @@
 #include "sim/program/transfer_list.h"
 #include "sim/trace/tile_log.h"
 
-/// What moves bytes between the tiles of a chip. One explicit table of kinds, in fabric.cpp.
+/// Fabrics move bytes between the tiles of a chip. One explicit table of kinds, in fabric.cpp.
 namespace tessera::fabric {
 
 class KeptSchedules;
@@ -27,10 +27,10 @@ struct Participant {
   TileId tile;
   Cycle start;
   std::span<std::byte> sram;
-  Address list;  ///< of its descriptor list
+  Address list;  ///< its descriptor list's
 };
 
-/// What a tile waits for by: its side of a transfer in flight.
+/// Names a tile's side of a transfer in flight, for its wait.
 struct Token {
   TileId tile;
   Address list;
@@ -73,20 +73,19 @@ class Fabric {
   /// Not before what advance() was told last. A tile has one side of a list in flight at a time.
   /// Throws UserError for a broken descriptor list.
   virtual Token submit(const Participant& side) = 0;
-  /// The cycle of what happens next, unless something is submitted; nothing if nothing will.
+  /// The cycle of the next event, unless something is submitted before; nothing if there is none.
   [[nodiscard]] virtual std::optional<Cycle> next_event() const = 0;
-  /// Lets all happen that does up to and including `to`. Deliveries may lie beyond it. What happens
-  /// in one cycle, in one call, does not depend on the order of submit(). Every source of a
-  /// transfer is read before any of its destinations is written. Throws UserError naming tile and
-  /// descriptor if a list or a range does not lie within SRAM, or if sends and receives do not
-  /// match.
+  /// Executes all events up to and including `to`. Deliveries may lie beyond it. Events of one
+  /// cycle, in one call, do not depend on the order of submit(). Every source of a transfer is read
+  /// before any of its destinations is written. Throws UserError naming tile and descriptor if a
+  /// list or a range does not lie within SRAM, or if sends and receives do not match.
   virtual std::vector<Moved> advance(Cycle to, HostThreads& threads) = 0;
-  /// For so many cycles after an event it changes nothing that a tile does, its waits apart: so far
-  /// tiles may run ahead.
+  /// For so many cycles after an event the fabric changes nothing of a tile's work but its waits:
+  /// so far tiles may run ahead.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
-  /// What the side waits for: "exchange 3, waiting for 2 of 16 participants".
+  /// The side's wait reason: "exchange 3, waiting for 2 of 16 participants".
   [[nodiscard]] virtual std::string missing(Token side) const = 0;
-  /// What the tiles of a transfer that advance() returned received: one a descriptor.
+  /// Bytes that tiles received in a transfer that advance() returned: one entry a descriptor.
   [[nodiscard]] virtual std::vector<trace::Transfer> transfers(const Moved& moved) const = 0;
 };
 
@@ -99,8 +98,8 @@ std::vector<std::string> fabric_kinds();
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
                                                                   const NodePorts& nodes = {},
                                                                   KeptSchedules* kept = nullptr);
-/// What an exchange of this load takes at least between compute tiles, from its start to the last
-/// delivery.
+/// The least cycles that an exchange of this load takes between compute tiles, from its start to
+/// the last delivery.
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
 /// Cycles that bytes are on their way from a compute tile to another.
 Cycle way(const FabricConfig& config, std::uint32_t from, std::uint32_t to);

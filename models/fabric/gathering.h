@@ -15,7 +15,7 @@ namespace tessera::fabric {
 class Gathering {
  public:
   struct Ready {
-    Cycle cycle;  ///< of the last start
+    Cycle cycle;  ///< its last participant started
     std::uint32_t exchange;
     std::vector<Participant> participants;  ///< by tile
   };
@@ -32,7 +32,7 @@ class Gathering {
  private:
   struct Partial {
     std::uint32_t expected = 0;
-    Cycle ready;  ///< of those so far
+    Cycle ready;  ///< the last start so far
     std::vector<Participant> participants;
   };
   std::map<std::uint32_t, Partial> partial_;  ///< by exchange

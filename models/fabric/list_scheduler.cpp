@@ -186,7 +186,7 @@ void ListScheduler::find_free(std::uint32_t stream) {
   }
 }
 
-/// Whether a shared stream leaves a port the time for what can go nowhere else.
+/// True if a shared stream leaves a port the time for streams that have no other port.
 bool ListScheduler::has_time(std::uint32_t port, std::uint32_t length) const {
   return port_load_[port] + length <= horizon_ * lanes_in(port);
 }
@@ -228,7 +228,7 @@ bool ListScheduler::place_whole(std::uint32_t stream) {
   return true;
 }
 
-/// Whether a sender has time to send a stream once more, and may.
+/// True if a sender has time to send a stream once more, and may; takes that time then.
 bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
   if (send_load_[source] + length > horizon_ * lanes_out(source)) return false;
   if (again_ && (*again_)[source] == 0) return false;

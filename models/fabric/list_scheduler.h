@@ -33,7 +33,7 @@ struct Schedule {
   std::vector<Send> sends;  ///< by start
   std::vector<Reception> receptions;
   std::uint64_t makespan = 0;  ///< cycles, to the last arrival
-  std::uint32_t sharing = 1;   ///< of its ports
+  std::uint32_t sharing = 1;   ///< Ports::sharing
 };
 
 class ListScheduler {
@@ -86,8 +86,8 @@ class ListScheduler {
   std::uint64_t slot_cycles_ = 1;
   std::vector<std::uint32_t> slots_;  ///< that each stream takes at its sender
   std::uint64_t horizon_ = 0;         ///< slots that may be used so far
-  std::uint64_t most_ = UINT64_MAX;   ///< of them before it is given up
-  std::size_t words_ = 0;             ///< of a set of slots up to the horizon
+  std::uint64_t most_ = UINT64_MAX;   ///< slots; a longer horizon is given up
+  std::size_t words_ = 0;             ///< in a set of slots up to the horizon
   std::vector<BusySlots> sender_busy_, port_busy_;
   std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
   std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port

@@ -12,7 +12,7 @@ namespace tessera::fabric {
 std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const Traffic& traffic,
                                                  const Schedule& schedule);
 
-/// What `write_lists` would take, and the same error.
+/// Sizes of the lists that write_lists() would make. Throws the same error.
 std::vector<program::ExchangeNeeds::List> list_sizes(const Traffic& traffic,
                                                      const Schedule& schedule);
 

@@ -39,7 +39,7 @@ class Mover {
 
   /// An exchange that was checked where no values move.
   struct Checked {
-    std::vector<std::pair<TileId, Address>> lists;  ///< of its participants
+    std::vector<std::pair<TileId, Address>> lists;  ///< its participants'
     std::vector<Tally> tallies;
   };
 
@@ -70,7 +70,7 @@ class Mover {
   std::vector<std::uint32_t> number_;      ///< participant by tile, kAbsent if none
   std::vector<std::uint32_t> first_send_;  ///< by participant, and the total
   std::vector<Send> sends_;
-  std::vector<std::uint32_t> reach_;  ///< of each send, micrometres to its farthest receiver
+  std::vector<std::uint32_t> reach_;            ///< by send: micrometres to its farthest receiver
   std::vector<std::vector<std::byte>> staged_;  ///< sources that the exchange overwrites
   std::vector<Tally> tallies_;
   std::map<std::uint32_t, Checked> checked_;  ///< by exchange

@@ -30,12 +30,12 @@ struct Ports {
     in = config.receive_bytes_per_cycle * period / bytes;
   }
 
-  /// Of a stream.
+  /// Cycles that a stream of so many bytes takes.
   [[nodiscard]] std::uint64_t cycles(std::uint64_t stream_bytes) const {
     return ceil_div(stream_bytes * period, std::uint64_t{bytes});
   }
-  /// That one tile needs at least to send and another to receive so many bytes, with so many times
-  /// the lanes of these; it need not have any for no bytes.
+  /// Least cycles for one tile to send and another to receive so many bytes, with so many times the
+  /// lanes of these; a tile need not have any for no bytes.
   [[nodiscard]] std::uint64_t least_cycles(std::uint64_t sent, std::uint64_t received,
                                            std::uint32_t times_out = 1,
                                            std::uint32_t times_in = 1) const {
@@ -59,7 +59,7 @@ struct Ports {
   std::uint32_t cycles_per_hop;
   Floorplan floorplan;
   std::uint32_t sharing;
-  std::uint32_t bytes;   ///< of a stream in `period` cycles
+  std::uint32_t bytes;   ///< a stream's in `period` cycles
   std::uint32_t period;  ///< cycles
   std::uint32_t out;     ///< lanes
   std::uint32_t in;
@@ -80,7 +80,7 @@ inline std::vector<Ports> port_choices(const FabricConfig& config) {
   return choices;
 }
 
-/// The same fabric with the smaller of its rates both ways.
+/// The fabric with the smaller of its rates both ways.
 inline FabricConfig at_slower_rate(FabricConfig config) {
   config.send_bytes_per_cycle = config.receive_bytes_per_cycle =
       std::min(config.send_bytes_per_cycle, config.receive_bytes_per_cycle);

@@ -20,7 +20,7 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
 
 /// How an exchange is scheduled, wherever in SRAM its copies lie.
 struct Scheduled {
-  Schedule schedule;         ///< of its traffic, gathered and cut like this
+  Schedule schedule;         ///< its traffic is gathered and cut as below
   bool shares = false;       ///< pairs share their ports
   std::uint32_t pieces = 0;  ///< bytes that streams are cut into; 0: they are not
   program::ExchangeNeeds needs = {};

@@ -37,14 +37,15 @@ class BusySlots {
  private:
   /// Those of starts() at which no run begins any more.
   void drop_starts(std::uint32_t slot, std::uint32_t length);
-  /// Of the slots of word `word` that are set in `slots`, those whose last lane this takes.
+  /// Takes a lane of each slot of word `word` that is set in `slots`; returns those whose last lane
+  /// it was.
   std::uint64_t take_lane(std::size_t word, std::uint64_t slots);
 
   std::uint32_t lanes_;
   std::uint32_t planes_;
   Slots words_;
   Slots taken_;   ///< lanes, of more than one: bit planes, those of a word together, lowest first
-  Slots starts_;  ///< of runs of `start_length_` of the first `start_count_` slots
+  Slots starts_;  ///< where runs of `start_length_` begin, in the first `start_count_` slots
   std::uint32_t start_length_ = 0;  ///< 0: not known
   std::uint64_t start_count_ = 0;
 };

@@ -47,7 +47,7 @@ class StreamsFabric : public Fabric {
     std::uint64_t size = 0;
     std::vector<std::byte> bytes = {};  ///< on their way, where values are wanted
   };
-  using Ports = std::vector<Cycle>;  ///< of a node and kind: when each is free
+  using Ports = std::vector<Cycle>;  ///< when each port of a node and kind is free
 
   Moved move(Gathering::Ready exchange);
   Cycle pass(Moved& moved, const Flow& flow);
@@ -61,7 +61,7 @@ class StreamsFabric : public Fabric {
   Gathering gathering_;
   std::map<std::uint32_t, std::uint64_t> starts_;                          ///< by exchange
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;  ///< node, kind, sends
-  /// Of the exchanges that the last advance() moved, for traces.
+  /// Transfers of the exchanges that the last advance() moved, for traces.
   std::map<std::pair<Cycle, std::uint32_t>, std::vector<trace::Transfer>> passed_;
 };
 

@@ -18,8 +18,7 @@ struct Receiver {
   std::uint32_t address;
 };
 
-/// What receives as one: a tile, or both tiles of a pair that shares a bus (two receivers in a
-/// row).
+/// One receiving unit: a tile, or both tiles of a pair that shares a bus (two receivers in a row).
 struct Sink {
   std::uint32_t receiver;    ///< index in Traffic::receivers
   std::uint32_t tile : 31;   ///< the first receiver's
@@ -30,7 +29,7 @@ struct Stream {
   std::uint32_t source;
   std::uint32_t address;
   std::uint32_t bytes;
-  std::uint32_t offset;  ///< of these bytes within what the receivers take
+  std::uint32_t offset;  ///< where these bytes lie within the receivers' range
   std::uint32_t first_sink;
   std::uint32_t sinks;
 };
@@ -56,14 +55,14 @@ struct Traffic {
 Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
                        bool pair_sharing, const NodePorts& ports = {});
 
-/// The same traffic with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
+/// `traffic` with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);
 
-/// What the busiest sender (each byte sent once), the busiest port or the last delivery to end
-/// needs at least, whatever the schedule.
+/// Least cycles of any schedule: the busiest sender (each byte sent once), the busiest port or the
+/// last delivery to end needs them.
 Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config);
 
-/// The same where streams move at the rate of `ports`, on their lanes.
+/// The bound for streams that move at the rate of `ports`, on their lanes.
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports);
 
 /// Bytes of all streams as ports move them: out once, in once for each sink.

@@ -17,7 +17,7 @@ struct Use {
   std::uint64_t start;
   std::uint64_t end;
   std::uint32_t source;
-  std::uint32_t lane;  ///< of the source's sends of that start
+  std::uint32_t lane;  ///< among the source's sends of that start
   std::uint32_t receiver;
 };
 

@@ -22,8 +22,7 @@ namespace tessera {
 
 /// The host: loads images into the tiles and reads results, through debug access. An access from
 /// the platform around the machine takes the link's latency and its bytes over the link's rate.
-/// What programs transfer goes over HostLink. Leaves out: the way from the link's port to the
-/// tiles.
+/// Transfers of programs go over HostLink. Leaves out: the way from the link's port to the tiles.
 class Host : public sc_core::sc_module, public MemoryReader {
  public:
   Host(const sc_core::sc_module_name& name, const MachineConfig& machine);
@@ -34,7 +33,7 @@ class Host : public sc_core::sc_module, public MemoryReader {
   /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound. With
   /// `poison` buffers without contents are filled with what is no number of any type but -1, so
   /// that a result shows that something was read before it was written.
-  /// With a proof nobody computes values: of the inputs what it has looked up is written alone.
+  /// With a proof nobody computes values: only the inputs that the proof looked up are written.
   void load(const program::Program& program, const program::Images& images, HostThreads& threads,
             bool poison, const TimingProof* proof);
   /// Writes the inputs of run `run` of the program that was loaded.
@@ -44,7 +43,7 @@ class Host : public sc_core::sc_module, public MemoryReader {
   /// Memory outside the tiles, if the machine has some.
   sc_core::sc_port<OutsidePort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
 
-  /// What has come over the link.
+  /// Gives the bytes that came over the link.
   sc_core::sc_port<HostLinkPort> link;
 
   /// Access from the platform around the machine, to SRAM as the chip's socket addresses it. The

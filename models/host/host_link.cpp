@@ -125,7 +125,7 @@ void HostLink::start(Flight& flight) {
     });
 }
 
-/// What tiles receive is written, what they sent is the host's.
+/// Writes the bytes that tiles receive; gives the bytes that they sent to the host.
 void HostLink::finish(Flight& flight) {
   moved_ += flight.moved.delivered;
   if (!flight.turn || !values_) return;

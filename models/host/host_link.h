@@ -38,7 +38,7 @@ class HostLink final : public fabric::Fabric {
   /// One for each tile, from itself to itself.
   [[nodiscard]] std::vector<trace::Transfer> transfers(const fabric::Moved& moved) const override;
 
-  /// What transfers of that name have brought from the tiles, in order; empty if none has.
+  /// Bytes that transfers of that name brought from the tiles, in order; empty if none did.
   [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const;
   /// Bytes of all transfers so far, of both directions.
   [[nodiscard]] Bytes moved() const { return moved_; }
@@ -46,11 +46,11 @@ class HostLink final : public fabric::Fabric {
  private:
   struct Stream {
     program::HostStream host;
-    std::map<TileId, std::vector<std::uint32_t>> sizes;  ///< of each tile's pieces, in order
-    std::vector<fabric::Participant> started;            ///< of the turn that waits for the others
-    std::uint64_t starts = 0;                            ///< of this run
-    std::uint64_t before = 0;                            ///< turns of earlier runs
-    std::uint64_t turns = 0;                             ///< that have moved something in this run
+    std::map<TileId, std::vector<std::uint32_t>> sizes;  ///< each tile's pieces, in order
+    std::vector<fabric::Participant> started;  ///< sides of the turn that waits for others
+    std::uint64_t starts = 0;                  ///< in this run
+    std::uint64_t before = 0;                  ///< turns of earlier runs
+    std::uint64_t turns = 0;                   ///< that have moved something in this run
   };
   /// All tiles have started it.
   struct Flight {

@@ -102,7 +102,7 @@ Loads part_of(const Loads& loads, std::uint64_t part, std::uint64_t whole,
   return parts;
 }
 
-/// Of tiles that share channels.
+/// Cycles of tiles that share channels.
 std::uint64_t together(const MachineConfig& machine, const Loads& loads, std::uint64_t most) {
   const ExternalConfig& config = machine.external;
   const std::uint64_t requests = requests_of(loads, config.request_bytes);

@@ -19,8 +19,8 @@ namespace tessera {
 ///
 /// A transfer is done when its Delivery says, and is returned at that cycle. Bytes that it writes
 /// are in the store from then on; bytes that it reads left the store after its start and before
-/// then. So a transfer that starts when another is done sees what that wrote; of two under way that
-/// meet in the store, or in SRAM, what is read and what stays is the program's fault and not said.
+/// then. So a transfer that starts when another is done sees what that wrote; if two under way meet
+/// in the store, or in SRAM, the bytes read and left are undefined: the program's fault.
 class ExternalMemory final : public fabric::Fabric {
  public:
   /// machine.external must be given. Throws if the host cannot map its capacity. `target` is the
@@ -64,7 +64,7 @@ class ExternalMemory final : public fabric::Fabric {
   }
   /// Sums over channels.
   [[nodiscard]] DramChannel::Statistics totals() const;
-  /// Of transfers that are done.
+  /// Bytes of transfers that are done.
   [[nodiscard]] Bytes read() const { return read_; }
   [[nodiscard]] Bytes written() const { return written_; }
 

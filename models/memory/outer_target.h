@@ -14,10 +14,10 @@ class OuterTarget {
     std::uint32_t number;
     std::uint64_t address;  ///< spaces of tiles follow each other without gaps
     bool write;
-    std::span<std::byte> data;  ///< of a read to be filled; stays where it is until the answer
+    std::span<std::byte> data;  ///< a read's is to be filled; stays in place until the answer
   };
   virtual ~OuterTarget() = default;
-  /// In one cycle by tile and order of issue.
+  /// Called in one cycle by tile and order of issue.
   virtual void send(const Request& request) = 0;
 };
 

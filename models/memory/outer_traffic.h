@@ -37,8 +37,8 @@ class OuterTraffic {
     TileId tile;
     Cycle start;
     Address list;                              ///< orders transfers that a tile starts in a cycle
-    std::vector<program::OuterEntry> entries;  ///< of one turn, as RequestCutter takes them
-    std::span<std::byte> sram;                 ///< of the tile; not used without a store
+    std::vector<program::OuterEntry> entries;  ///< one turn's, as RequestCutter takes them
+    std::span<std::byte> sram;                 ///< the tile's; not used without a store
     std::uint32_t exchange = 0;                ///< the caller's
   };
   struct Ended {
@@ -68,14 +68,14 @@ class OuterTraffic {
   /// from the store when it is done; a transfer's are written when the transfer is. A target is
   /// sent what arrives in cycle `to`, which must not lie behind next().
   std::vector<Ended> advance(Cycle to);
-  /// The same until the first cycle in which something ends, at most to `to`. Who calls it does not
-  /// ask for next() any more: no bounds are kept from then on.
+  /// As advance(), up to the first cycle in which something ends, at most to `to`. Its callers do
+  /// not ask for next() any more: no bounds are kept from then on.
   std::vector<Ended> advance_to_end(Cycle to);
   [[nodiscard]] bool is_idle() const { return active_ == 0; }
   /// The target answers the request that it was sent under this number; its data pass in `cycle`,
   /// which is not before what advance() was told last.
   void answer(std::uint32_t request, Cycle cycle);
-  /// Whose request it is, until it is done.
+  /// The tile that issued the request; valid until it is done.
   [[nodiscard]] TileId tile_of(std::uint32_t request) const {
     return TileId{requests_[request].tile};
   }
@@ -83,7 +83,7 @@ class OuterTraffic {
     return requests_[request].piece;
   }
 
-  /// Of one address space after the other.
+  /// The channels of one address space after the other.
   [[nodiscard]] std::span<const DramChannel> channels() const { return channels_; }
   /// Done and all requests of a transfer under way; {0, 0} if it is not.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> progress(TileId tile, Address list) const;
@@ -105,7 +105,7 @@ class OuterTraffic {
     std::uint64_t unfinished = 0;  ///< those not issued among them
     std::uint64_t unchosen = 0;    ///< issued, not chosen by a channel
     std::uint64_t unknown = 0;     ///< issued, and when they end is not known
-    std::uint64_t known_end = 0;   ///< of the others the last
+    std::uint64_t known_end = 0;   ///< the last known end of a request
     std::uint64_t begin = kNever;
     std::uint64_t bound = 0;  ///< it does not end earlier
     Bytes read;

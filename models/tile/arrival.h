@@ -11,24 +11,24 @@ namespace tessera {
 struct TileSpan {
   Cycle exchange;    ///< blocked while bytes moved
   Cycle wait;        ///< blocked before bytes moved: for other ends, or for ports
-  Cycle overlapped;  ///< of the transfers it waited for, in which it was not blocked
+  Cycle overlapped;  ///< part of awaited transfers in which it was not blocked
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes read = {}, written = {};  ///< of memory outside, by transfers of its workers
+  Bytes read = {}, written = {};  ///< memory outside, by transfers of its workers
 };
 
-/// Where the time from a barrier on went, along what was last at each turn: a tile's own work, or
-/// that of the tile that started last an exchange for which it waited. The rest is computing.
+/// Where the time from a barrier on went, along the critical path: at each turn a tile's own work,
+/// or that of the tile that was the last to start an awaited exchange. The rest is computing.
 struct Path {
   Cycle exchange;       ///< bytes moved
-  Cycle ports;          ///< of transfers that were busy with others
+  Cycle ports;          ///< waiting for ports busy with other transfers
   Cycle wait;           ///< for tiles that had not begun from the same barrier
-  Cycle external = {};  ///< of `exchange`: with memory outside
+  Cycle external = {};  ///< part of `exchange`: with memory outside
   Cycle host = {};      ///< bytes moved from or to the host, for it or for a tile waited for
   [[nodiscard]] Cycle blocked() const { return exchange + ports + wait + host; }
 };
 
-/// Where a tile's run-ahead ended: what it waits for.
+/// Where a tile's run-ahead ended: its wait reason.
 struct Standing {
   enum class Kind : std::uint8_t {
     sync,      ///< waits at the barrier of `zone`
@@ -40,11 +40,11 @@ struct Standing {
   Kind kind = Kind::done;
   std::uint32_t zone = 0;
   std::uint32_t sync_step = program::kNoStep;  ///< the step that begins with this sync
-  Address list;                                ///< of its descriptors; 0: of all in flight
+  Address list;                                ///< its descriptor list's; 0: all in flight
   Cycle at;
 };
 
-/// How it ended, and what the tile did.
+/// How the run-ahead ended, and the tile's work.
 struct Arrival : Standing {
   std::uint32_t step = program::kNoStep;  ///< the last step entered since the barrier
   bool started = false;                   ///< Tile::started() holds something

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// What one call of a worker takes.
+/// Time and activity of one call of a worker.
 struct CallOutcome {
   std::uint64_t slots = 0;
   std::uint64_t pairs = 0;
@@ -29,15 +29,15 @@ struct CallOutcome {
   }
 };
 
-/// What a call of every worker at once takes.
+/// Time and activity of a call of every worker at once.
 struct LaunchOutcome {
-  CallOutcome all;                   ///< of all workers
+  CallOutcome all;                   ///< sum over all workers
   std::vector<std::uint64_t> slots;  ///< by worker
-  std::uint64_t most = 0;            ///< slots of one
+  std::uint64_t most = 0;            ///< slots of the slowest worker
 };
 
-/// What the calls of a tile's workers take, in the order in which its supervisor makes them: the
-/// same on all tiles of a kind (models/timing). Where contexts share a pipeline there are none.
+/// Time and activity of the calls of a tile's workers, in the order in which its supervisor makes
+/// them: the same on all tiles of a kind (models/timing). None where contexts share a pipeline.
 struct CallScript {
   std::vector<CallOutcome> outcomes;
   std::vector<std::uint32_t> calls;  ///< by call: which of these

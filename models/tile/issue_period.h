@@ -56,9 +56,9 @@ class IssuePeriod {
 
   using State = std::vector<std::uint64_t>;
   State seen_;                    ///< places, and times relative to then
-  std::vector<Counted> counted_;  ///< by lane, of what was seen
-  Place place_;                   ///< of the lane that is looked at, when it was seen
-  std::uint32_t watched_ = 0;     ///< that lane
+  std::vector<Counted> counted_;  ///< by lane, in that state
+  Place place_;                   ///< the watched lane's, in that state
+  std::uint32_t watched_ = 0;     ///< the watched lane
   std::uint64_t then_ = 0;
   std::uint64_t since_ = 0,
                 renew_ = 1;     ///< looks since then; what is seen is renewed after so many

@@ -23,8 +23,8 @@ struct PipelineLane {
   Stalls stalls;
   // The instructions that come next:
   std::span<const engine::Demand> group;  ///< a pair until it issues, together or apart
-  std::uint32_t step = 0, steps = 1;      ///< of the group that issues, which takes so many slots
-  engine::Scoreboard::Ready ready;        ///< of its first instruction, but for units
+  std::uint32_t step = 0, steps = 1;      ///< the issuing group's slot, and number of slots
+  engine::Scoreboard::Ready ready;        ///< its first instruction's, but for units
 
   /// The step of the group at which something next happens but that a slot passes.
   [[nodiscard]] std::uint32_t eventful_step() const {

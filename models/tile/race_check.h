@@ -21,9 +21,9 @@ class RaceCheck {
 
   explicit RaceCheck(std::uint32_t workers) : logs_(workers), outer_logs_(workers) {}
 
-  /// Where a worker's accesses of this window are to be recorded.
+  /// The log that records a worker's accesses of this window.
   engine::AccessLog& log(std::uint32_t worker) { return logs_[worker]; }
-  /// The same of its transfers' bytes in memory outside.
+  /// The log of its transfers' bytes in memory outside.
   engine::AccessLog& outer_log(std::uint32_t worker) { return outer_logs_[worker]; }
   /// The first conflict of what `worker` has recorded: "data race at address 0x40: it wrote what
   /// worker 2 has read"; nothing if there is none.

@@ -34,7 +34,7 @@ class SharedPipeline {
   SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
                  const engine::Code* profiled = nullptr);
 
-  /// What follows when everything in a context's trace has been issued.
+  /// A context's next action when everything in its trace has been issued.
   enum class Then : std::uint8_t {
     goes_on,  ///< it has executed more
     waits,    ///< for a transfer of the DMA
@@ -43,7 +43,7 @@ class SharedPipeline {
   /// Called then: the last instruction has begun to issue at `at`, and ceases before `end`.
   using More = std::function<Then(Context context, Cycle at, Cycle end)>;
 
-  /// Whether what issues from now on counts in the profile.
+  /// `on`: instructions that issue from now on count in the profile.
   void profile(bool on) { profiles_ = on; }
   /// Contexts may wait for this DMA, which outlives the pipeline; null: there is none.
   void serve(WorkerDma* dma) { dma_ = dma; }
@@ -51,7 +51,7 @@ class SharedPipeline {
   using Heard = std::function<void(const WorkerDma::Ended&)>;
   void tell(Heard heard) { heard_ = std::move(heard); }
 
-  /// Where the context's execution is to be traced.
+  /// The trace for the context's execution.
   engine::IssueTrace& trace(Context context) { return lanes_[context].trace; }
   /// The context, which does not run, issues its trace from `at` on. `drained`: with nothing under
   /// way.

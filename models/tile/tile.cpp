@@ -137,7 +137,7 @@ void Tile::start_exchange(const engine::Exit& exit) {
   if (races_) guard_transfer(exit, list);
 }
 
-/// What the streams of the list's next turn walk over.
+/// The ranges that the streams of the list's next turn read and write.
 void Tile::guard_streams(Address list, RaceCheck::Ranges& sources,
                          RaceCheck::Ranges& destinations) {
   const program::StreamList streams = program::read_stream_list(id(), sram(), list);

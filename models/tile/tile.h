@@ -76,7 +76,7 @@ class Tile {
 
   /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
   void pass_barrier(Cycle release, bool measured);
-  /// Whether what workers are started for from now on counts in the profile.
+  /// `on`: calls of workers that start from now on count in the profile.
   void profile(bool on);
   /// Ends the last superstep of a tile whose supervisor has ended.
   void finish(bool measured);
@@ -130,7 +130,7 @@ class Tile {
   /// Where the supervisor stands, for messages.
   [[nodiscard]] std::uint32_t pc() const { return supervisor_.pc; }
   [[nodiscard]] const engine::Context& supervisor() const { return supervisor_; }
-  /// Of its workers' DMA: none before they first could start a transfer.
+  /// Channels of its workers' DMA: none before they first could start a transfer.
   [[nodiscard]] std::span<const DramChannel> channels() const {
     return dma_ ? dma_->channels() : std::span<const DramChannel>{};
   }
@@ -176,7 +176,7 @@ class Tile {
   engine::TileMemory memory_;
   std::unique_ptr<RaceCheck> races_;  ///< null unless races are checked
   Cycle span_start_;
-  Cycle horizon_;  ///< of this run()
+  Cycle horizon_;  ///< this run()'s
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
   bool exchanged_ = false;  ///< the span has exchanged something
@@ -207,7 +207,7 @@ class Tile {
   Cycle hosted_;
   std::vector<Flight> flights_;  ///< started and not waited for
   std::vector<Start> started_;
-  std::vector<std::size_t> open_spans_;  ///< of log_, by worker: to be ended; kNoSpan
+  std::vector<std::size_t> open_spans_;  ///< in log_, by worker: to be ended; kNoSpan: none
 };
 
 }  // namespace tessera

@@ -21,8 +21,8 @@ struct WorkerContexts {
   std::vector<std::uint64_t> weights;  ///< words of 64 bits, as many as the matrix unit needs
 
  private:
-  std::vector<float> banks_;                   ///< accumulators of all contexts
-  std::vector<packed::IntegerUnit> integers_;  ///< of all contexts, where the machine has any
+  std::vector<float> banks_;                   ///< all contexts' accumulators
+  std::vector<packed::IntegerUnit> integers_;  ///< by context, where the machine has any
 };
 
 /// The stack pointer that a worker begins with, and that each call leaves.

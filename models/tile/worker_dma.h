@@ -37,8 +37,8 @@ class WorkerDma {
   WorkerDma(const ExternalConfig& external, double clock_ghz, const engine::TileMemory& memory,
             std::span<std::byte> outside);
 
-  /// What is wrong with the operands; nothing if they are allowed.
   void leave_values() { traffic_.leave_values(); }
+  /// The error in the operands; nothing if they are allowed.
   [[nodiscard]] std::optional<std::string> refused(const Request& request) const;
   /// Starts one that is allowed, at a cycle that advance() has not passed.
   void start(std::uint32_t worker, Cycle at, const Request& request);

@@ -100,8 +100,8 @@ void Workers::count(const CallOutcome& known, const Host& host) {
     (*counts)[i] += known.activity[i];
 }
 
-/// What a call takes is known where nobody computes values; the run's limit stops it then as a
-/// whole.
+/// Where nobody computes values, the time of a call is known; the run's limit then stops the call
+/// as a whole.
 engine::Exit Workers::execute_or_replay(const Launch& launch, std::uint64_t limit,
                                         const Host& host) {
   if (script_ == nullptr) return execute(launch.worker, limit, host);

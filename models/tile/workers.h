@@ -23,10 +23,10 @@ namespace tessera {
 struct TileSettings {
   TileConfig tile;
   Cycle max_cycles;        ///< code that passes it has made no progress
-  std::uint64_t seed = 1;  ///< of rnd.64, mixed with tile and worker
+  std::uint64_t seed = 1;  ///< seeds rnd.64, mixed with tile and worker
   bool check_races = false;
   bool count_activity = false;  ///< for Tile::record(ActivityAccount*)
-  bool profile = false;         ///< of codelets, for engine::profile
+  bool profile = false;         ///< profiles codelets, for engine::profile
   engine::Engine engine = engine::Engine::interpreter;
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
   /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.
@@ -47,7 +47,7 @@ class Workers {
   struct Work {
     std::uint64_t instructions = 0;
     std::uint64_t flops = 0;
-    Bytes read = {}, written = {};  ///< of memory outside, by transfers that have ended
+    Bytes read = {}, written = {};  ///< memory outside, by transfers that have ended
     bool within_limit = true;
   };
   /// State of the host that workers execute with.
@@ -75,7 +75,7 @@ class Workers {
     std::uint32_t worker;
     std::uint32_t pc;
     std::uint32_t argument;    ///< a0
-    const engine::Code* code;  ///< of its program, for the blocks that the matrix unit then takes
+    const engine::Code* code;  ///< its program's, for the blocks that the matrix unit then takes
     std::uint32_t superstep;   ///< CSR superstep
     Cycle at;                  ///< not before free_at(worker)
     bool profiled = true;      ///< Context::profiled
@@ -143,12 +143,12 @@ class Workers {
   SharedPipeline* pipeline_;
   WorkerDma* dma_;
   const CallScript* script_ = nullptr;           ///< null: values are computed
-  std::size_t next_call_ = 0, next_launch_ = 0;  ///< of it
+  std::size_t next_call_ = 0, next_launch_ = 0;  ///< the next entries of script_
   std::vector<WorkerDma::Request> requests_;     ///< the last of each worker
   WorkerContexts own_;
-  std::vector<const engine::Code*> codes_;  ///< that each was started with
-  std::vector<Cycle> free_at_;              ///< of those that have settled
-  std::vector<Progress> progress_;          ///< of shared pipelines
+  std::vector<const engine::Code*> codes_;  ///< by worker: its code
+  std::vector<Cycle> free_at_;              ///< by worker, if it has settled
+  std::vector<Progress> progress_;          ///< by worker, on a shared pipeline
   std::vector<std::uint32_t> started_;      ///< pc; kSettled: its time is known
   std::vector<CodeletStalls> stalls_;
   std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit

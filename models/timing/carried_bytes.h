@@ -23,7 +23,7 @@ std::uint64_t reach_of(const program::Walk& walk, const program::Turns& turns);
 /// By tile: where each exchange writes, sorted.
 using ReceivedByTile = std::vector<std::vector<WalkedTile::Received>>;
 
-/// What streams bring, where it comes from contents of buffers by way of nodes without workers.
+/// The bytes that streams bring, if nodes without workers carry them from contents of buffers.
 class CarriedBytes {
  public:
   /// By start, and by stream: the bytes.
@@ -41,9 +41,9 @@ class CarriedBytes {
   CarriedBytes(const program::Program& program, const program::Images& images,
                const MachineConfig& machine, const ReceivedByTile& received, Follow follow);
 
-  /// To a tile; nothing if nobody knows.
+  /// The bytes that an exchange brings to a tile; none if nobody knows them.
   Deliveries to(std::uint32_t tile, std::uint32_t exchange);
-  /// Whether the one brings bytes over a kind of streams over which the other does.
+  /// True if both exchanges bring bytes over a common kind of streams.
   [[nodiscard]] bool are_alike(std::uint32_t one, std::uint32_t other) const;
 
  private:

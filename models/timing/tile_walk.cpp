@@ -321,7 +321,7 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
     registers.known |= 1U << i;
     registers.x[i] = context.x[i];
   }
-  // What others may read is computed.
+  // A call whose results others may read gets no summary.
   if (!leaves_known) summary = recorder.finish(registers.known);
   return std::nullopt;
 }

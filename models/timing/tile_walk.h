@@ -26,13 +26,13 @@
 
 namespace tessera {
 
-/// A walked call that stands for others, and what each of them takes.
+/// A walked call that stands for others, and the time and activity of each.
 struct WalkedCall {
   engine::CallSummary summary;
   CallOutcome outcome;
 };
-constexpr std::size_t kMostWalkedCalls = 512;  ///< of a codelet and worker
-/// Of each codelet, worker and block of code, by these.
+constexpr std::size_t kMostWalkedCalls = 512;  ///< by codelet and worker
+/// Walked calls by codelet, worker and block of code.
 using WalkedCalls =
     std::map<std::array<std::uint32_t, 3>, std::vector<std::shared_ptr<WalkedCall>>>;
 
@@ -74,7 +74,7 @@ struct Delivery {
 /// Start by start of an exchange.
 using Deliveries = std::vector<std::vector<Delivery>>;
 
-/// What a tile holds before the run that its path may depend on.
+/// The contents of a tile before the run that its path may depend on.
 struct WalkedTile {
   struct Range {
     std::uint32_t address, bytes;
@@ -92,20 +92,20 @@ struct WalkedTile {
   struct Received {
     std::uint32_t exchange;
     Range range;  ///< whatever turn it is
-    /// Of a stream, which brings what may be looked up; else null, and the range is written whole.
+    /// A stream's turns: it brings bytes that may be looked up. Null: the range is written whole.
     const program::Turns* turns = nullptr;
-    std::array<std::uint32_t, 3> steps = {};  ///< of the digits of a turn
-    std::uint32_t bytes = 0;                  ///< of a turn
+    std::array<std::uint32_t, 3> steps = {};  ///< by digit of a turn
+    std::uint32_t bytes = 0;                  ///< a turn's
     auto operator<=>(const Received&) const = default;
   };
-  /// What an exchange was found to bring.
+  /// The bytes that an exchange was found to bring.
   struct Brought {
     std::uint32_t exchange;
     Deliveries starts;  ///< none: nobody knows what
     auto operator<=>(const Brought&) const = default;
   };
   std::vector<Received> received;  ///< by exchange
-  std::vector<Brought> brought;    ///< of exchanges that were looked up
+  std::vector<Brought> brought;    ///< by exchanges that were looked up
   /// The lists in the order of their table; addresses are the first tile's.
   struct List {
     std::uint32_t exchange, address;
@@ -172,7 +172,7 @@ class TileWalk {
   [[nodiscard]] const std::vector<std::uint32_t>& wanted() const { return wanted_; }
   /// Calls that were followed; the others were like one of them.
   [[nodiscard]] std::uint64_t followed() const { return followed_; }
-  /// After run(): what all calls took.
+  /// After run(): time and activity of all calls.
   [[nodiscard]] CallScript take_script() { return std::move(script_); }
   /// After run(): calls that stand for others, on tiles of other kinds too.
   [[nodiscard]] WalkedCalls take_calls() { return std::move(summaries_); }
@@ -221,7 +221,7 @@ class TileWalk {
   engine::TaintSets sets_;
   engine::TaintedMemory memory_;
   engine::Session session_;
-  packed::IntegerUnit integers_;  ///< of walks, which know none of its numbers
+  packed::IntegerUnit integers_;  ///< for walks, which know none of its numbers
   std::optional<WorkerContexts> workers_;
   std::vector<std::uint32_t> registers_;  ///< by worker: their number
   Numbers<Registers> numbered_;

@@ -273,14 +273,14 @@ Walked Prover::walk(const Kind& kind) const {
   return walked;
 }
 
-/// What workers of a tile may run, and how: the code before its supervisor's, and its class.
+/// The code that workers of a tile may run (all before its supervisor's), and the tile's class.
 Prover::CodeletsKey Prover::codelets_of(const Kind& kind) const {
   const auto [image, number] = code_of(kind);
   return {{reinterpret_cast<const char*>(image->bytes.data()), image->entry.count()}, number};
 }
 
-/// In batches, each a quarter of all before: a batch begins with the calls that the batches before
-/// have followed. So what is followed does not depend on the number of threads.
+/// Walks in batches, each a quarter of all before: a batch begins with the calls that the batches
+/// before have followed. So the followed calls do not depend on the number of threads.
 std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
   std::vector<Walked> walked(kinds.size());
   for (std::size_t from = 0; from < kinds.size();) {

@@ -12,19 +12,18 @@
 
 namespace tessera {
 
-/// Whether a program takes the same time whatever values it computes with: no branch, count or
-/// stored address on any tile depends on what a vertex writes, a transfer brings or a buffer holds
-/// that is not looked up. Contract: what holds for the first tile of a kind holds for all of it,
-/// since they have the same code, arguments and looked-up contents at the same addresses. Leaves
-/// out: what an exchange takes, which no value decides (its lists do, and they are each tile's
-/// own).
+/// The proof that a program takes the same time with any values: no branch, count or stored address
+/// on any tile depends on bytes that a vertex writes or a transfer brings, or on a buffer that is
+/// not looked up. Contract: a proof for the first tile of a kind holds for all of the kind, since
+/// they have the same code, arguments and looked-up contents at the same addresses. Leaves out:
+/// exchange times, which no value decides (their lists do, and they are each tile's own).
 struct TimingProof {
   /// By tile: tiles of a kind make the same calls, each of which takes the same on all of them.
   std::vector<std::uint32_t> kind_of;
   std::vector<CallScript> scripts;  ///< by kind
   /// By BufferId: its contents decide (lists of indices, sizes), so a run has to load them.
   std::vector<bool> looked_up;
-  std::uint64_t calls = 0;  ///< of workers that were followed, all others are like one of them
+  std::uint64_t calls = 0;  ///< workers' calls that were followed; all others are like one of them
   /// Where the proof fails, and by what: the run has to compute values then.
   std::optional<std::string> refusal;
 };
