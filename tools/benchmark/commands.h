@@ -8,7 +8,7 @@ namespace tessera::benchmark {
 struct Ran {
   std::string output;
   int status = 0;                ///< as of waitpid
-  double user_seconds = 0;       ///< of all its threads
+  double user_seconds = 0;       ///< sum over its threads
   double processor_seconds = 0;  ///< with the kernel's
   double wall_seconds = 0;
 };

@@ -8,14 +8,14 @@
 
 namespace tessera::benchmark {
 
-/// What whole runs of a shipped config took, seconds.
+/// Times of whole runs of a shipped config, seconds.
 struct MeasuredConfig {
   std::string name;
-  /// Of the processors, all threads: by engine, without values, and where the folder has the answer
-  /// of that.
+  /// Processor time, all threads: with each engine, without values, and without values where the
+  /// folder has the answer.
   double interpreter = 0, native = 0, timing = 0, kept = 0;
   bool timed = false;  ///< values decide nothing: it ran without them
-  /// On the wall, parts of the native run.
+  /// Wall time of the native run, and its parts.
   double wall = 0, build = 0, run = 0, check = 0;
   double useful_flops = 0;
   nlohmann::ordered_json results;  ///< as in the report

@@ -20,7 +20,7 @@ struct Timed {
   std::string sum;
 };
 
-/// What was measured of a loop. Instructions and slots are the same for both engines.
+/// The measurements of a loop. Instructions and slots are the same for both engines.
 struct Measured {
   std::string name;
   std::uint64_t instructions = 0;

@@ -25,8 +25,8 @@ struct Input {
 };
 
 struct Limits {
-  std::uint64_t gib = 4;       ///< of memory; 0: any, as sanitizers need
-  std::uint64_t seconds = 40;  ///< of the processor; hosts differ by half
+  std::uint64_t gib = 4;       ///< memory; 0: any, as sanitizers need
+  std::uint64_t seconds = 40;  ///< processor time; hosts differ by half
 };
 
 struct Outcome {

@@ -96,7 +96,7 @@ Input eval_input(const Seeds& seeds, Choices& choices) {
 
 struct Kind {
   std::string_view name;
-  unsigned share;  ///< of all inputs
+  unsigned share;  ///< among all inputs
   Input (*make)(const Seeds&, Choices&);
 };
 constexpr Kind kKinds[] = {

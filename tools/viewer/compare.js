@@ -96,7 +96,7 @@ function drawTimes(canvas, runs) {
 /** The supersteps of each run, on one scale of time. */
 function drawSteps(canvas, runs) {
   const {context, width} = prepare(canvas, 28 + runs.length * 50);
-  // Of each run as many cycles as the longest time has at its clock.
+  // Each run shows as many cycles as the longest time has at its clock.
   const longest = Math.max(...runs.map(run => (run.history.end - run.history.begin) * secondsOfCycle(run)));
   const wide = run => longest / secondsOfCycle(run);
   runs.forEach((run, at) => {

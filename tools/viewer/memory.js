@@ -10,7 +10,7 @@ function drawTileMemory(canvas, run, order) {
   const high = capacity < 1.6 * most ? Math.max(capacity, most) : most * 1.08;
   const columns = CATEGORIES.map(name => run.tiles.of(name + '_bytes'));
   for (let x = 0; x < plot; ++x) {
-    // Of the tiles in this column of pixels, the fullest: peaks must not vanish.
+    // The fullest tile in this column of pixels: peaks must not vanish.
     const first = Math.floor(x / plot * order.length);
     const last = Math.max(first + 1, Math.floor((x + 1) / plot * order.length));
     let tile = order[first];

@@ -1,5 +1,5 @@
 'use strict';
-// What lies where on the fullest tile, over time: the program knows each buffer's name and life.
+// The memory map of the fullest tile over time: the program knows each buffer's name and life.
 
 /** Program steps [first, last] that each superstep covers: an exchange and what is computed behind it. */
 function stepsOfSupersteps(steps) {

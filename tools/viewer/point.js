@@ -21,7 +21,7 @@ async function pointView(point, vectorFlops) {
   if (point.report === null)
     return [title, element('p', {class: 'verdict-bad'}, `${point.status}: ${point.error || 'no result'}`)];
   const report = await reportOf(point);
-  // Of supersteps and tiles a sweep keeps no tables.
+  // A sweep keeps no tables of supersteps and tiles.
   const run = {report, vectorFlops, folder: '', analysis: {phases: []}};
   if (point.status === 'predicted') return [title, predictedFacts(report), configView(run)].filter(view => view !== null);
   const {time, memory, rate} = report;

@@ -1,5 +1,5 @@
 'use strict';
-// What worker contexts did with their cycles: issued, waited and for what, were not used.
+// Where worker contexts' cycles went: they issued, waited (and for what), or were not used.
 
 const STALL_NAMES = {issued: 'issued', paired: 'issued two', load: 'waiting for loads', arithmetic: 'waiting for arithmetic',
   matrix: 'waiting for the matrix unit', branch: 'behind taken branches',

@@ -1,5 +1,5 @@
 'use strict';
-// What is chosen on the page, and who wants to know when it changes.
+// The page's choices, and the listeners to their changes.
 
 const PARTS = ['compute', 'exchange', 'sync', 'link', 'host', 'wait'];
 const CATEGORIES = ['tensors', 'code', 'exchange', 'control', 'arguments', 'stack'];

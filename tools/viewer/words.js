@@ -1,6 +1,6 @@
 'use strict';
-// What the page's words mean, as `tessera explain` says it: headings, columns, rows, legends and
-// choices get it as their title.
+// The meanings of the page's words, as `tessera explain` gives them: headings, columns, rows,
+// legends and choices get them as their titles.
 
 /** Compared without case, with blanks for _ and -. */
 const plainWord = text => text.toLowerCase().replaceAll('\u2019', '\'').replace(/[_-]/g, ' ').trim();

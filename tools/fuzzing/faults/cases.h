@@ -20,7 +20,8 @@ struct Case {
   bool trains = false;  ///< weights are results
 };
 
-/// What kernels state: passes, types and layer kinds. `only`: those whose name begins with it.
+/// Cases for what kernels state: passes, types and layer kinds. `only`: those whose name begins
+/// with it.
 std::vector<Case> cases(std::string_view only);
 
 }  // namespace tessera::faults

@@ -14,7 +14,7 @@ namespace tessera::faults {
 enum class Verdict {
   found,         ///< the check fails
   stopped,       ///< a tile fault, no progress, a refusal, a signal, a limit
-  same,          ///< the same bytes
+  same,          ///< equal bytes
   rounding,      ///< different, but within what roundings may change
   other_inputs,  ///< the inputs are others: the results are of another problem
   survivor       ///< beyond that, and the check passes
@@ -24,7 +24,7 @@ std::string name_of(Verdict verdict);
 
 struct Judgement {
   Verdict verdict;
-  std::string what;  ///< of a survivor: the tensor, the element, both numbers
+  std::string what;  ///< a survivor's tensor, element and both numbers
 };
 
 /// The right program's runs, each made when it is first asked for.

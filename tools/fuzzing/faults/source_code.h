@@ -14,7 +14,7 @@ struct SourceFault {
   std::filesystem::path file;
   std::size_t line = 0;  ///< from 1
   std::string before, after;
-  std::string text;  ///< of the whole file with the fault
+  std::string text;  ///< the whole file with the fault
 };
 
 /// C++ of kernels/ and models/ under `source`, tile code left out, in order.
