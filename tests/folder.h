@@ -25,7 +25,7 @@ class Folder {
   /// Empty if there is no such file.
   [[nodiscard]] std::string read(const std::string& name) const;
   [[nodiscard]] bool has(const std::string& name) const;
-  /// Of all that lies in it and its folders, but for names that begin with a dot.
+  /// Names of all entries of it and its folders, but for names that begin with a dot.
   [[nodiscard]] std::set<std::string> names() const;
 
  private:

@@ -95,7 +95,7 @@ bool is_part_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Whether the whole word at `at` means a kernel.
+/// True if the whole word at `at` means a kernel.
 bool means_kernel(std::string_view text, std::size_t at, const std::string& name) {
   if (std::find(kWords.begin(), kWords.end(), name) == kWords.end()) return true;
   const std::string_view before = text.substr(0, at);

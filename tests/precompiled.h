@@ -10,7 +10,7 @@
 #include "tests/cli/command.h"
 #include "tests/kernels/run_workload.h"
 
-/// What tests of kernels and models include, parsed once.
+/// Headers that tests of kernels and models include, parsed once.
 namespace tessera::test {
 
 /// Instantiates once what checks of JSON values need: a second a file otherwise. Nobody calls it.

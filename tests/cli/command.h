@@ -28,7 +28,7 @@ class CommandFolder : public Folder {
   [[nodiscard]] Json json(const std::string& name) const;
   /// Calls the program with shell-quoted arguments in this folder.
   [[nodiscard]] Answer call(const std::string& arguments, const std::string& input = "") const;
-  /// The same of a call that must exit with code 0: the test ends with what it said if it does not.
+  /// A call that must exit with code 0; otherwise the test ends with the program's messages.
   Answer done(const std::string& arguments, const std::string& input = "") const;
   /// Calls it with arguments as they are and sends the signal as soon as `ready` holds, which must
   /// be before it ends. Returns its exit code; -1 if the signal killed it.
@@ -73,10 +73,10 @@ std::string idx_file(const std::vector<unsigned>& shape, const std::string& valu
 /// The values 0, 1, ..., modulus - 1, 0, ... of such a shape.
 std::string counting(const std::vector<unsigned>& shape, unsigned modulus);
 
-/// What stands at a path of a report, such as time.cycles; null: nothing does.
+/// The value at a path of a report, such as time.cycles; null: there is none.
 Json value_at(const Json& report, std::string path);
-/// Checks what stands at paths of a report; null: nothing does. Numbers may be
-/// given by bounds: {"above": 0, "below": 1}.
+/// Checks the values at paths of a report; null: there is none. Numbers may be given by bounds:
+/// {"above": 0, "below": 1}.
 void check_report(const Json& report, const Json& expected);
 
 /// Checks numbers of a report over those of another one (`ratios`) or beside them (`differences`),

@@ -65,7 +65,7 @@ TEST_SUITE("cli") {
         folder.done("run - --out blocks --set machine.tile.matrix_unit.smaller_blocks=true",
                     product_config(1, R"("m": 16, "n": 16, "k": 16, "dtype": "f16")"));
     CHECK(holds(blocks.out, "smaller_blocks: the matrix unit multiplied no smaller blocks"));
-    // What a preset gives is in the report alone.
+    // Unused keys that a preset gives are in the report alone.
     CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==
           folder.json("one/report.json").at("unused"));

@@ -119,13 +119,13 @@ void add_product(std::istream& factors, const Read& read, Sums& sums) {
   }
 }
 
-constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each of what is added up
+constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each addend
 constexpr double kSingle = 0x1p-20;
 
-/// Whether the saved tensor `name` is the sum of products `equation`, such as S X + U V^T X, but
-/// for some roundings of its type for each of what is added up, and of integers for one. A tensor
-/// of three extents is a matrix for each of the first; blocks (NAME.data) are compared where they
-/// are.
+/// "equal" if the saved tensor `name` is the sum of products `equation`, such as S X + U V^T X, but
+/// for some roundings of its type for each addend, and for one rounding of integers; else the first
+/// difference. A tensor of three extents is a matrix for each of the first; blocks (NAME.data) are
+/// compared where they are.
 inline std::string compare(const CommandFolder& folder, const std::string& name,
                            const std::string& equation) {
   const auto in_blocks = [&](const std::string& of) {

@@ -13,7 +13,7 @@ using namespace tessera;
 using config::Json;
 using test::CommandFolder;
 
-/// What kernels state in points.json of runs as users see them: what is told, what is refused.
+/// Runs as users see them, as kernels state them in points.json: messages and refusals.
 namespace {
 
 std::vector<std::string> parts(const Json& message) {

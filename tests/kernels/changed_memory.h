@@ -9,8 +9,8 @@
 
 namespace tessera::test {
 
-/// What a run left, with the bytes from one place on, or those of one transfer to the host,
-/// changed.
+/// The memory after a run, with changed bytes: those from one place on, or those of one transfer
+/// to the host.
 class ChangedMemory : public MemoryReader {
  public:
   using Change = std::function<void(std::span<std::byte>)>;

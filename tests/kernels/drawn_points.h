@@ -23,7 +23,7 @@ inline void draw_unit(MachinePoints& points, const std::vector<std::uint32_t>& o
   }
 }
 
-/// Whether the keys drawn so far have one of these values each.
+/// True if the keys drawn so far have one of these values each.
 inline bool applies(const config::Json& when, const config::Json& drawn) {
   for (const auto& [key, values] : when.items())
     if (std::find(values.begin(), values.end(), drawn.value(key, config::Json())) == values.end())

@@ -12,7 +12,7 @@
 /// A larger machine, with every resource at least of another's, never takes longer.
 namespace tessera::test {
 
-/// What a run on the larger machine may take of one on the smaller.
+/// Most cycles of a run on the larger machine over those on the smaller.
 constexpr double kMostSlower = 1.05;
 
 /// Makes one resource of a machine better, of those that it has.
@@ -131,7 +131,7 @@ inline MachinePair drawn_pair(const Point& stated, MachinePoints& points) {
 struct Ended {
   std::string said;
   double cycles = 0;
-  std::string work = {};  ///< what it did in that time
+  std::string work = {};  ///< the work it did in that time
 
   [[nodiscard]] bool passed() const { return cycles > 0; }
 };
@@ -149,7 +149,7 @@ inline Ended run_on(const KernelOptions& options, const MachineConfig& machine) 
   return ended;
 }
 
-/// What is wrong with a pair: nothing; or the problem, how the machines differ, both runs.
+/// The verdict on a pair: no problem; or the problem, how the machines differ, both runs.
 struct Judged {
   bool compared = false;  ///< both do the same work, and the smaller machine can
   std::string problem = {};

@@ -17,7 +17,7 @@
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
-/// What kernels state of plans, without running them: the list `planned` of their points.
+/// Kernels' expectations of plans, without running them: the list `planned` of their points.
 namespace tessera::test {
 
 /// A folder of a point's files, in which its relative paths are found.
@@ -36,7 +36,7 @@ class InFolder {
   std::filesystem::path before_ = std::filesystem::current_path();
 };
 
-/// What a point comes to on a machine of so many tiles, all used, or (0) on that which it names.
+/// A point's config on a machine of so many tiles, all used, or (0) on the machine that it names.
 inline config::Config config_of(Point point, std::uint32_t tiles) {
   config::Json machine{{"extends", "bow"}};
   if (tiles > 0) {

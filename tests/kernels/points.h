@@ -8,8 +8,8 @@
 #include "sim/program/catalogue.h"
 #include "tests/folder.h"
 
-/// What every kernel states for tests, in kernels/NAME/points.json: small configs of itself, and
-/// what is expected of them. kernels/README.md describes the file.
+/// Every kernel's points for tests, in kernels/NAME/points.json: small configs of itself and their
+/// expected results. kernels/README.md describes the file.
 namespace tessera::test {
 
 /// A shipped config and what is set over it.
@@ -17,7 +17,7 @@ struct Point {
   std::string kernel;
   std::string config;             ///< its name in configs/runs
   std::vector<std::string> sets;  ///< path=value, in the order of the file
-  config::Json facts;             ///< what else is stated, see kFacts
+  config::Json facts;             ///< all else that is stated, see kFacts
 
   /// The sets as options of a command, quoted for a shell: " --set 'a=1' ...".
   [[nodiscard]] std::string options() const;
@@ -48,8 +48,8 @@ void write_files(const Folder& folder, const Point& point);
 /// values or more.
 std::vector<Point> combinations(const Point& stated);
 
-/// Of each kernel the smallest point, but of kernels that are bound to one class of machines. Its
-/// sets hold over any config of the kernel.
+/// The smallest point of each kernel, without kernels that are bound to one class of machines. Its
+/// sets are valid over any config of the kernel.
 std::vector<Point> small_points();
 
 }  // namespace tessera::test

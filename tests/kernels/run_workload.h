@@ -129,7 +129,7 @@ std::string run_as_predicted(const Options& options, const MachineConfig& machin
   return with_config(std::move(told), predicted, options, machine);
 }
 
-/// What run_workload does, of a kernel of the catalogue.
+/// As run_workload, for a kernel of the catalogue.
 inline std::string run_options(const KernelOptions& options, const MachineConfig& machine,
                                const WorkloadView<Workload>& view = {}) {
   return run_planned(
@@ -158,7 +158,8 @@ struct Finished {
         tensors(program, machine.memory()) {}
 };
 
-/// What `tell` makes of a finished run, in a process of its own; what the check says if it fails.
+/// Returns what `tell` returns for a finished run, in a process of its own; the check's problem if
+/// it fails.
 template <class Kernel, class Options, class Tell>
 std::string told(const Options& options, const MachineConfig& config, const Tell& tell,
                  const RunOptions& run_options = {}) {

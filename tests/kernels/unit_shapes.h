@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// What a product multiplies and sums.
+/// The types that a product multiplies and sums.
 struct Types {
   program::Type input;
   program::Type partial;

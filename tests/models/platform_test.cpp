@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kPlatformTiles = 40;
 constexpr std::uint32_t kPlatformRounds = 5;
 
-/// What drives one machine: starts it by its register, waits for the interrupt, reads memory.
+/// Drives one machine: starts it by its register, waits for the interrupt, reads memory.
 class Initiator : public sc_core::sc_module {
  public:
   Initiator(const sc_core::sc_module_name& name, MachineModule& machine,

@@ -52,7 +52,7 @@ inline program::Codelet spin_and_store() {
   return {"spin_and_store", code.take()};
 }
 
-/// The same for the supervisor alone, which returns to its program.
+/// For the supervisor alone: spins, stores the word plus one and returns to its program.
 inline program::Codelet spin_and_return() {
   Assembler code = spin();
   code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
@@ -103,7 +103,7 @@ inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint64_t byt
                              .contents = std::move(contents),
                              .name = "kept"});
 }
-/// The same, whose first word is `first`.
+/// A kept buffer whose first word is `first`.
 inline BufferId add_words(Program& program, std::uint32_t tile, std::uint64_t bytes,
                           std::uint32_t first) {
   return add_kept(program, tile, bytes, [first](std::span<std::byte> to) {
@@ -113,7 +113,7 @@ inline BufferId add_words(Program& program, std::uint32_t tile, std::uint64_t by
 
 struct Ring {
   Program program;
-  std::vector<BufferId> words;  ///< of tile i: i + 1 at first, one more after each round
+  std::vector<BufferId> words;  ///< tile i's: i + 1 at first, one more after each round
 };
 
 /// `rounds` times: add one to the word of each tile and pass it on; a first step is not measured.

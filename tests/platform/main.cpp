@@ -47,7 +47,7 @@ class Driver : public sc_core::sc_module {
     SC_THREAD(drive);
   }
 
-  /// Of a tensor all elements, in row-major order.
+  /// All elements of a tensor, in row-major order.
   std::vector<unsigned char> read(const tessera::Machine::Tensor& tensor) {
     std::vector<unsigned char> elements;
     const std::uint64_t size = tensor.element_bytes;

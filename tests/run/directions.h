@@ -24,7 +24,7 @@ struct Direction {
   std::string key;  ///< without "machine."
   double from, to;
   Metric metric;
-  double least, most;  ///< of metric(to) / metric(from), or of their difference
+  double least, most;  ///< bounds of metric(to) / metric(from), or of their difference
   bool difference = false;
 };
 

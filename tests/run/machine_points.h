@@ -96,7 +96,7 @@ inline std::vector<std::string> words(const std::string& text) {
   return found;
 }
 
-/// What runs at a point: a kernel's own with the machine set over it.
+/// The run of a point: a kernel's own with the machine set over it.
 inline Point run_of(const MachinePoint& point) {
   Point run = workloads()[point[0]];
   run.sets.emplace_back("machine.tiles=16");

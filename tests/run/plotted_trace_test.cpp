@@ -45,7 +45,7 @@ Lines plotted(const CommandFolder& folder, const std::string& options) {
 Lines lines_of_slices(const PerfettoTrace& trace) {
   Lines lines;
   for (const Slice& slice : trace.slices) {
-    /// What stands in the track's path behind `front`.
+    /// The component of the track's path behind `front`.
     const auto part = [&](const std::string& front) {
       const std::size_t at = slice.track.find(front) + front.size();
       return at < front.size() ? "" : slice.track.substr(at, slice.track.find('/', at) - at);
@@ -219,8 +219,7 @@ TEST_SUITE("run") {
       const Lines lines = plotted(folder, file);
       for (std::size_t tile = 0; tile < tiles.rows; ++tile) {
         CAPTURE(tile);
-        // Of the whole time from 0 on each cycle is in one state. What is not measured does not
-        // move anything.
+        // Each cycle from 0 on is in one state. Time that is not measured moves nothing.
         double all = 0, moving = 0, end = 0;
         for (const std::string& line : lines) {
           if (!line.starts_with(fmt::format("tile,{},", tile))) continue;

@@ -76,7 +76,7 @@ std::string lasting(Files files) {
          files.tile_steps;
 }
 
-/// What a timing run says too.
+/// The part that a timing run reports too.
 std::string without_values(Files files) {
   files.report = tessera::report::without_values(files.report);
   return lasting(std::move(files));

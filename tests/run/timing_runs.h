@@ -11,7 +11,7 @@
 
 namespace tessera::test {
 
-/// What a run says beside values: all of its files but the host section and the check; or how it
+/// A run's output without values: all of its files but the host section and the check; or how it
 /// ended without any.
 struct TimedFiles {
   int code = 0;

@@ -33,7 +33,7 @@ inline constexpr std::array kMutations{
     Mutation::times_1_004, Mutation::swapped, Mutation::stale,
     Mutation::bias,        Mutation::noise,   Mutation::not_a_number};
 
-/// What a check reads: results of one type in buffers, whole.
+/// The buffers that a check reads, whole: results of one type.
 using Results = std::map<program::BufferId, std::vector<std::byte>>;
 
 /// Notes what is read.
@@ -79,7 +79,7 @@ Site choose_site(const Results& results, program::Type type, Mutation mutation,
 /// up or down.
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site);
 
-/// Of each mutation, how many of `trials` sites a check of these results finds.
+/// By mutation: how many of `trials` sites a check of these results finds.
 using Rates = std::array<unsigned, kMutations.size()>;
 Rates found_mutations(const Workload& workload, const Results& results, program::Type type,
                       CheckMode mode, unsigned trials);
@@ -110,7 +110,7 @@ std::string after_run(const Options& options, const MachineConfig& machine,
   return after_planned(machine, plan, body);
 }
 
-/// What checks of both kinds say of a run.
+/// The verdict of both kinds of checks on a run.
 template <class Kernel, class Options>
 std::string verdict(const Options& options, const MachineConfig& machine) {
   return after_run<Kernel>(

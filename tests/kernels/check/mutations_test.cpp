@@ -22,9 +22,9 @@ Rates rates_of(const config::Json& stated) {
   return rates;
 }
 
-/// Of 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
-/// stale tile, a common bias, noise within each one's bound, no number) the check in each mode must
-/// find as many as the point states; of one run: "found", or what a mode found.
+/// Makes 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
+/// stale tile, a common bias, noise within each one's bound, no number) of one run. "found" if the
+/// check in each mode finds as many as the point states; else the numbers that a mode found.
 std::string finds(const Point& point, program::Type type) {
   const auto plan = [&](MachineCosts& costs) { return point.options_read()->plan(costs); };
   const auto judged = [&](const Workload& workload, const Results& results) -> std::string {

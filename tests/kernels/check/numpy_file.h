@@ -34,7 +34,7 @@ inline double random_element(std::uint64_t stream, std::uint64_t i, std::uint64_
   return static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
 }
 
-/// The same times `scale`, and elements that are all alike.
+/// The data of random_element() times `scale`, and data of equal elements.
 inline auto scaled(double scale, std::uint64_t stream) {
   return [=](std::uint64_t i, std::uint64_t j) { return scale * random_element(stream, i, j); };
 }

@@ -20,7 +20,7 @@ inline Options options_of(const std::string& network, double sparsity = 0) {
   return {.network = network, .sparsity = sparsity};
 }
 
-/// What they run.
+/// The model that these options run.
 inline Model model_of(const Options& options, unsigned host_threads = 1) {
   HostThreads threads(host_threads);
   Given given = given_of(options);

@@ -6,18 +6,18 @@
 #include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/run_workload.h"
 
-/// What tile code makes of a layer on one core, behind a convolution that gives it inputs.
+/// Tile code's results of a layer on one core, behind a convolution that gives it inputs.
 namespace tessera::convnet {
 namespace {
 
 struct Case {
-  std::uint32_t rows, columns;    ///< of the output
+  std::uint32_t rows, columns;    ///< the output's
   std::uint32_t inputs, outputs;  ///< channels
   std::uint32_t height = 1, width = 1, stride = 1;
   double sparsity = 0;
   bool relu = false;
   Operator op = Operator::convolution;
-  Mapping mapping = {};  ///< groups are those of int8
+  Mapping mapping = {};  ///< groups are int8's
 
   /// The network in a file.
   [[nodiscard]] std::string text() const {

@@ -16,7 +16,7 @@ using convnet::Operator;
 
 namespace {
 
-/// What is said of a file behind its name.
+/// The message about a file behind its name.
 std::string message(const std::string& text) {
   const std::string said =
       test::refusal([&] { return convnet::parse_network(text, "mine", "mine.json"); });

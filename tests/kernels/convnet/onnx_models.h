@@ -142,7 +142,7 @@ inline Model with(Model model, const Node& last) {
 inline convnet::NetworkFile read_model(const Model& model) {
   return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
 }
-/// What is said of a model behind the name of its file.
+/// The message about a model behind the name of its file.
 inline std::string message_of(const std::string& bytes) {
   constexpr std::string_view kFile = "mine.onnx: ";
   const std::string said =

@@ -2,7 +2,7 @@
 #include "tests/cli/drawn.h"
 #include "tests/tools/viewer/page.h"
 
-/// What reports and their pages say of a network's layers.
+/// A network's layers in reports and their pages.
 namespace tessera::test {
 namespace {
 

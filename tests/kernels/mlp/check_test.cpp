@@ -30,7 +30,7 @@ std::string verdict(const CheckResult& check) {
   return check.passed ? "passed" : "wrong: " + check.problem;
 }
 
-/// What the check of `claimed` says of a machine that has done `done`.
+/// The verdict of the check of `claimed` on a machine that has done `done`.
 std::string judged(const Options& done, const Options& claimed) {
   return in_child([&]() -> std::string {
     const test::Finished<Mlp> run(done, small_machine(7));

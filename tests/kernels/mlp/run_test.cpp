@@ -105,7 +105,7 @@ TEST_SUITE("run") {
         CAPTURE(rate);
         const Phases apart = host_phases(steps, rate, false);
         const Phases beside = host_phases(steps, rate, true);
-        // Of all turns but one the shorter of both is hidden.
+        // All turns but one hide the shorter of both.
         CHECK(apart.cycles - beside.cycles ==
               doctest::Approx((steps - 1) * std::min(host, work)).epsilon(0.03).scale(work));
       }

@@ -11,7 +11,7 @@
 using namespace tessera;
 using namespace tessera::snn;
 
-/// What the check sees: single bits of what a run leaves.
+/// The check sees single changed bits of a run's memory.
 namespace {
 
 Options network() {
@@ -52,7 +52,7 @@ std::string unseen(const Options& options, CheckMode mode) {
       const std::size_t part = tensor.parts.size() / 2;
       program::Runs runs;
       tensor.runs(part, runs);
-      // Of a list, how many spikes its second step has; of others their middle.
+      // A list's number of spikes in its second step; other tensors' middle.
       const bool list = tensor.name.starts_with("spikes_");
       const std::uint64_t at = list ? tensor.shape[2] : runs.all()[runs.all().size() / 2].at;
       auto place = std::get<program::Place>(tensor.parts[part].place);

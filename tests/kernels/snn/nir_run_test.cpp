@@ -180,7 +180,7 @@ struct NirFolder : CommandFolder {
   void run(const std::string& more) const {
     done("run a.json --out result --set report.tensors=all " + more);
   }
-  /// What a run with race checks comes to, of options that `change` changes.
+  /// The result of a run with race checks, with options that `change` changes.
   template <class Change>
   [[nodiscard]] std::string said(const Change& change) const {
     snn::Options options;

@@ -12,7 +12,7 @@
 
 using namespace tessera;
 
-/// What is no number, or infinite, is never lost on its way to the loss.
+/// NaNs and infinities reach the loss: none is lost on the way.
 namespace {
 
 using test::LoneCodelet;

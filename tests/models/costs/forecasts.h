@@ -56,7 +56,7 @@ inline const Sets& moves() {
   return kMoves;
 }
 
-/// What a forecaster that has been asked nothing before says.
+/// The answer of a forecaster that has been asked nothing before.
 inline std::string forecast_alone(const config::Config& config) {
   try {
     return text_of(Forecaster(config)(config));

@@ -174,7 +174,7 @@ TEST_SUITE("unit") {
   TEST_CASE("sizes of the machine move the parts of its area as the hardware grows") {
     using M = MachineConfig;
     struct Growth {
-      std::map<std::string, double> um2;  ///< of a tile, by part
+      std::map<std::string, double> um2;  ///< a tile's, by part
       void (*change)(M&);
     };
     const double bit = 0.3;

@@ -50,7 +50,7 @@ class Bench {
     return fabric->advance(fabric->next_event().value(), host).at(0);
   }
 
-  /// What the data must look like afterwards: all sources read, then all destinations written.
+  /// The expected data afterwards: all sources read, then all destinations written.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const patterns::Copies& copies) const {
     std::vector<std::vector<std::byte>> after = sram_;
     for (const program::PlacedCopy& copy : copies) {

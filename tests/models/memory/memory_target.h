@@ -22,7 +22,7 @@ struct HeldBytes {
     if (payload.is_write()) std::memcpy(&bytes[at], payload.get_data_ptr(), count);
     return count;
   }
-  /// The same, with its response.
+  /// As transport_dbg(), and sets the response.
   void transfer(tlm::tlm_generic_payload& payload) {
     const bool moved =
         payload.get_address() < refuses_from && transport_dbg(payload) == payload.get_data_length();
@@ -44,7 +44,7 @@ class MemoryTarget : public sc_core::sc_module, public HeldBytes {
     socket.register_transport_dbg(this, &MemoryTarget::transport_dbg);
   }
   tlm_utils::simple_target_socket<MemoryTarget> socket;
-  std::vector<std::uint64_t> addresses;  ///< of all accesses, in order
+  std::vector<std::uint64_t> addresses;  ///< all accesses', in order
   std::uint32_t most = 0;                ///< accesses at one time
 
  private:

@@ -86,7 +86,7 @@ struct PlatformScene {
   MemoryTarget memory;
 };
 
-/// The same with a memory of four phases behind an adapter.
+/// A PlatformScene with a memory of four phases behind an adapter.
 struct FourPhaseScene {
   FourPhaseScene(const Moving& moving, sample::FourPhaseTarget::Style style)
       : module("machine", moving.config, moving.program, moving.images, {}),
@@ -137,7 +137,7 @@ std::string refusal_to_load(std::size_t memory) {
   });
 }
 
-/// What of a result a test compares.
+/// The part of a result that a test compares.
 std::string shown(const RunResult& result) {
   return fmt::format("{} cycles outside\n", result.time.external.count()) + sample::text(result);
 }

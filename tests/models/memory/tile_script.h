@@ -62,7 +62,7 @@ struct Scene {
   std::vector<std::vector<std::byte>> sram;
   std::vector<Script> scripts;  ///< by tile
 
-  /// What an address space holds at first.
+  /// The initial contents of an address space.
   [[nodiscard]] std::vector<std::byte> contents(std::uint64_t space) const {
     std::vector<std::byte> bytes(machine.external.bytes());
     constexpr std::size_t kStep = 7;  // sparse, and cheap to make

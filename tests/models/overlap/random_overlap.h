@@ -66,7 +66,7 @@ class OverlapMaker {
 
  private:
   static constexpr std::uint32_t kBuffersATile = 6;
-  static constexpr std::uint32_t kWords = 12;       ///< of a buffer
+  static constexpr std::uint32_t kWords = 12;       ///< a buffer's
   static constexpr std::uint32_t kMostWorkers = 6;  ///< two words each
 
   using Buffers = std::set<BufferId>;
@@ -77,7 +77,7 @@ class OverlapMaker {
   };
 
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
-  /// Of whole words.
+  /// Bytes of whole words.
   std::uint64_t bytes_below(std::uint32_t words) { return std::uint64_t{4} * below(words); }
   BufferId any_buffer() {
     return BufferId{below(static_cast<std::uint32_t>(program_->buffers().size()))};
@@ -96,7 +96,7 @@ class OverlapMaker {
     add_kept(*program_, tile, std::uint64_t{4} * kWords, contents);
   }
 
-  /// What workers of each tile reach outside.
+  /// Adds the memory outside that workers of each tile reach.
   void add_regions() {
     bring_codelet_ = program_->add_codelet(bring_and_store());
     for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
@@ -325,7 +325,7 @@ class OverlapMaker {
   Program* program_ = nullptr;
   std::uint32_t zones_ = 1;
   std::uint32_t codelet_ = 0;
-  std::uint32_t own_codelet_ = 0;  ///< of supervisors
+  std::uint32_t own_codelet_ = 0;  ///< the supervisors'
   std::uint32_t bring_codelet_ = 0;
   bool by_workers_ = false;  ///< reach memory outside
   bool crosses_ = false;

@@ -41,7 +41,7 @@ class Stepper {
       program.outers()[i].contents(0, outside(program, images, i));
   }
 
-  /// What a buffer outside holds.
+  /// The bytes of a buffer outside.
   [[nodiscard]] std::span<std::byte> outside(const Program& program, const program::Images& images,
                                              std::size_t buffer) const {
     const program::OuterBuffer& its = program.outers()[buffer];
@@ -70,7 +70,7 @@ class Stepper {
            std::ranges::all_of(wakes_, [](Cycle at) { return at == kNever; }) &&
            std::ranges::all_of(release_, [](Cycle at) { return at == kNever; });
   }
-  /// What a tile waits for that is stuck; empty if it has ended.
+  /// The wait reason of a stuck tile; empty if it has ended.
   [[nodiscard]] std::string waits_for(const Tile& tile) const {
     const Arrival& arrival = tile.arrival();
     if (arrival.kind == Standing::Kind::done) return {};
@@ -98,7 +98,7 @@ class Stepper {
     return text + fmt::format(" since cycle {}", arrival.at.count());
   }
 
-  /// What transfers of that name have brought to the host.
+  /// Bytes that transfers of that name brought to the host.
   [[nodiscard]] const std::vector<std::byte>& written(const std::string& name) {
     return written_[name];
   }
@@ -218,7 +218,7 @@ class Stepper {
   [[nodiscard]] const program::HostStream& stream(std::uint32_t exchange) const {
     return *std::ranges::find(streams_, exchange, &program::HostStream::exchange);
   }
-  /// Of each tile that takes part, the numbers of its pieces.
+  /// The numbers of each participant's pieces.
   [[nodiscard]] std::map<TileId, std::vector<std::size_t>> pieces_of(std::uint32_t exchange) const {
     std::map<TileId, std::vector<std::size_t>> pieces;
     for (std::size_t i = 0; i < stream(exchange).tiles.size(); ++i)

@@ -81,7 +81,7 @@ class LoneTile {
     code_.load_immediate(Reg::t1, worker);
     code_.run(Reg::t0, Reg::a0, Reg::t1);
   }
-  /// The same on worker 0, whose matrix unit takes the blocks of that number.
+  /// As run() on worker 0, whose matrix unit takes the blocks of that number.
   void run_block(std::uint32_t code, std::int32_t number) {
     code_.load_address(Reg::t0, code);
     code_.load_immediate(Reg::t1, 0);

@@ -72,7 +72,7 @@ TEST_SUITE("unit") {
     CHECK(test::holds(codelets_error(patched("sample_loop", {0xfe000ee3})), "outside"));
     // auipc a0, 0; addi a0, a0, 2047
     CHECK(test::holds(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})), "outside"));
-    // The same code with an address inside.
+    // That code with an address inside.
     CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x00850513})).empty());
   }
 

@@ -22,7 +22,7 @@ constexpr std::uint32_t kSecond = 1040;
 constexpr std::uint32_t kValues = 2048;  ///< unknown
 constexpr std::uint32_t kArgument = 10;
 
-/// What a call leaves.
+/// The results of a call.
 struct Left {
   KnownRegisters registers;
   std::uint64_t steps;
@@ -174,7 +174,7 @@ TEST_SUITE("engine") {
         const std::optional<Left> wanted = walked.walk(before);
         REQUIRE(wanted);
         CHECK(wanted->steps == recorded->steps);
-        // What the recorded call did not know is not known to a summary.
+        // A summary knows nothing that the recorded call did not know.
         CHECK((after->known & ~wanted->registers.known) == 0);
         for (std::uint32_t i = 0; i < kRegisters; ++i)
           if ((after->known >> i & 1U) != 0) CHECK(after->x[i] == wanted->registers.x[i]);

@@ -61,7 +61,7 @@ inline std::unique_ptr<Assembled> skips_and_faults(std::uint32_t times, Engine e
   return program;
 }
 
-/// What stands beside the branches of threaded().
+/// Code beside the branches of threaded().
 struct Beside {
   int choices;   ///< that cost different numbers of slots
   bool crowded;  ///< more registers than the host has
@@ -313,7 +313,8 @@ inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
   return program;
 }
 
-inline constexpr std::array<std::uint8_t, 3> kOperands{2, 3, 14};  ///< of busy_loop()'s instruction
+inline constexpr std::array<std::uint8_t, 3> kOperands{
+    2, 3, 14};  ///< registers of busy_loop()'s instruction
 
 /// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:
 /// others are used more often than that.

@@ -18,8 +18,8 @@ class QemuProgram {
   /// The bytes of the ELF file.
   std::vector<std::byte> make(std::uint32_t programs);
 
-  static constexpr std::uint32_t kMemory = 4U << 20;  ///< what the file needs from address 0
-  static constexpr std::uint32_t kDumpBytes = 456;    ///< of each program
+  static constexpr std::uint32_t kMemory = 4U << 20;  ///< bytes that the file needs from address 0
+  static constexpr std::uint32_t kDumpBytes = 456;    ///< a program's
   [[nodiscard]] const std::vector<std::uint32_t>& used() const { return used_; }
 
  private:

@@ -20,7 +20,7 @@ class RandomProgram {
   static constexpr int kOuter = 20;           ///< counts the passes of the whole
   static constexpr int kInner = 21;
   static constexpr int kSaved = 22;   ///< x22 to x26: x10 to x14 at the start of each pass
-  static constexpr int kTarget = 27;  ///< of calls
+  static constexpr int kTarget = 27;  ///< the target of calls
   static constexpr int kMoves = 31;   ///< t3 to t5 at the start of each pass
 
   /// `times`: passes of the outermost loop.
@@ -109,7 +109,7 @@ class RandomProgram {
     return made;
   }
 
-  /// What may be done in vain.
+  /// Emits instructions that may be executed in vain.
   void simple(std::uint32_t count) {
     constexpr Mnemonic kSimple[] = {lui,    auipc,  addi,    andi,     slli,    srai,    add,
                                     sub,    sltu,   xor_,    mul,      mulhu,   sh2add,  fadd_s,

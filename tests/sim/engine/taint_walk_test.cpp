@@ -16,7 +16,7 @@ using namespace tessera::engine::test;
 
 constexpr std::uint32_t kMemoryBytes = 4096;
 constexpr std::uint32_t kArguments = 1024;  ///< known: these words
-constexpr std::uint32_t kOffered = 2048;    ///< of buffer 5
+constexpr std::uint32_t kOffered = 2048;    ///< buffer 5's
 constexpr std::uint32_t kGiven = 3072;
 
 /// A worker whose a0 is kArguments, of which the words are 3, kGiven, kOffered, 0.
@@ -119,7 +119,7 @@ TEST_SUITE("engine") {
     CHECK(read(64) == kKnown);
     CHECK(read(128) == kUnknown);
     CHECK(memory.read(64, 4, TaintedMemory::Who::supervisor, sets) == kUnknown);
-    // The same once more changes nothing; another number does, as it was read.
+    // Writing the number again changes nothing; another number does, as it was read.
     write(64, 1);
     CHECK(memory.leave_own(128, 160));
     memory.join(true);
@@ -128,7 +128,7 @@ TEST_SUITE("engine") {
     write(64, 3);
     CHECK(memory.take_overwritten());
     CHECK(memory.leave_own(128, 160));
-    // Of two workers nobody knows which one was the last.
+    // Two workers wrote: nobody knows which one was the last.
     write(64, 4);
     CHECK(memory.leave_own(128, 160));
     memory.join(true);
@@ -137,7 +137,7 @@ TEST_SUITE("engine") {
     memory.leave_own(128, 160);
     memory.join(false);
     CHECK(read(64) == kUnknown);
-    // What is not known is forgotten by all.
+    // A write of an unknown number makes the word unknown to all.
     write(64, 5);
     memory.leave_own(128, 160);
     memory.join(true);

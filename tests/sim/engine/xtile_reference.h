@@ -27,7 +27,7 @@ struct Plain {
   std::vector<std::uint64_t> weights;
   std::vector<std::uint32_t> acc, exc;
   std::vector<std::uint8_t> vectors;  ///< bytes of v0 to v11
-  std::vector<std::int32_t> sums;     ///< of acc0 to acc7
+  std::vector<std::int32_t> sums;     ///< values of acc0 to acc7
   std::uint32_t mode = 0;
   std::uint64_t random[2] = {};
   std::uint32_t flags = 0;

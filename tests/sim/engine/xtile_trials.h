@@ -18,7 +18,7 @@ namespace tessera::engine::test {
 
 inline constexpr int kPointers = 10;  ///< x10 to x13
 inline constexpr int kIndices = 14;
-inline constexpr int kCount = 9;      ///< of loops
+inline constexpr int kCount = 9;      ///< turns of loops
 inline constexpr int kAdvances = 16;  ///< x16 and x17
 inline constexpr std::uint32_t kNumbersAt = 1024;
 

@@ -75,7 +75,7 @@ Description called_twice() {
   return d;
 }
 
-/// Of four tiles for which tile 1 stands.
+/// Predicted compute cycles of the calls on four tiles for which tile 1 stands.
 std::uint64_t priced(bool held, bool closely, IssueKind issue) {
   MeasuredCosts costs(four_tiles(issue));
   plan::Pricing pricing(costs);

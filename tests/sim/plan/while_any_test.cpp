@@ -58,7 +58,7 @@ plan::Description described(const std::vector<std::uint32_t>& left, bool counts_
 
 struct Counting {
   program::Program program;
-  std::vector<program::BufferId> turns;  ///< of each tile: how often it ran the body
+  std::vector<program::BufferId> turns;  ///< by tile: how often it ran the body
 };
 
 Counting counting(const std::vector<std::uint32_t>& left, bool counts_down = true) {

@@ -21,7 +21,7 @@ Images compiled(const Program& program) {
   return compile(program, machine(program.tiles()), CountingExchanges());
 }
 
-/// What a tile does up to the barrier that closes every program.
+/// A tile's events up to the barrier that closes every program.
 Events events_of(const Images& images, std::uint32_t tile) {
   Events events = ControlTrace(images.tiles[tile], kSram).run();
   if (!events.empty()) {

@@ -28,7 +28,7 @@ class Steps {
     return lifetimes(program, flatten(program))[static_cast<std::size_t>(id)];
   }
   [[nodiscard]] Lifetime life(char name) { return life(buffer(name)); }
-  /// Whether each step begins with a barrier.
+  /// By step: true if it begins with a barrier.
   [[nodiscard]] std::vector<bool> barriers() const {
     std::vector<bool> found;
     for (const FlatStep& step : flatten(program).steps) found.push_back(step.sync);

@@ -12,7 +12,7 @@ namespace tessera::program::samples {
 constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kBuffers = 15;
 
-/// Whether the n-th decision of a run is to go on: the same for every tile.
+/// A run's decisions, true to go on: the n-th is the same for every tile.
 class Decisions {
  public:
   explicit Decisions(std::uint32_t seed) : random_(seed) {}

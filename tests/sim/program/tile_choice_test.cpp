@@ -12,7 +12,7 @@ namespace {
 
 using Predicted = std::function<Prediction(std::uint32_t tiles)>;
 
-/// What is used of `all` tiles, each number planned at most once; 0: all.
+/// The number of used tiles of `all`, each number planned at most once; 0: all.
 std::uint32_t used(std::uint32_t all, const Predicted& predicted,
                    const std::function<std::uint64_t(std::uint32_t)>& flops = {}) {
   MachineConfig machine{.tiles = all};

@@ -12,7 +12,7 @@ namespace {
 
 using Cycles = std::function<std::uint64_t(std::uint32_t workers)>;
 
-/// What starts of 24 contexts; 0: all.
+/// The number of started contexts of 24; 0: all.
 std::uint32_t started(const Cycles& cycles, const Cycles& flops = {}, bool compete = true) {
   MachineConfig machine;
   machine.tile.contexts = 24;

@@ -151,7 +151,7 @@ TEST_SUITE("unit") {
       close(1, Cycle(0), Cycle(35));
       close(1, Cycle(35), Cycle(50));
       close(0, Cycle(20), Cycle(60), true);
-      // Of the transfer, which no superstep waits for, nothing was told until now.
+      // The transfer, which no superstep waits for, is told only now.
       trace.transfer(Cycle(17), Cycle(55), Bytes(64), program::Carrier::memory);
       trace.finished(Cycle(15));
       trace.exchanged(

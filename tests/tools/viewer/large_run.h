@@ -9,7 +9,7 @@ namespace tessera::test {
 struct LargeRun {
   std::uint32_t tiles;
   std::uint64_t supersteps;
-  std::uint64_t rows;  ///< of tile_steps.npy; supersteps, or so many after adding up by twos
+  std::uint64_t rows;  ///< in tile_steps.npy: supersteps, or so many after adding up by twos
 };
 
 /// Writes the files of a run as large as asked for: five phases in turn, seeded noise on every tile

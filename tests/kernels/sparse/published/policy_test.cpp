@@ -37,7 +37,7 @@ TEST_SUITE("unit") {
       Cuts cuts;
       std::uint64_t cycles;
     };
-    // Of configs/validation/planner_static.json.
+    // Rows of configs/validation/planner_static.json.
     const Worked worked[] = {{{16, half, half}, 1024, 4, 64, {3, 16}, 2396},
                              {{16, half, half}, 1024, 4, 256, {8, 8}, 5517},
                              {{16, half, half}, 4096, 16, 16, {1, 16}, 2780},
