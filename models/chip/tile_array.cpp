@@ -107,7 +107,7 @@ void TileArray::deliver(const fabric::Moved& moved) {
     const fabric::Delivery& delivery = moved.tiles[i];
     Tile& tile = tiles_[index(side.tile)];
     const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
-    // A transfer with memory outside waits for nothing but itself: no time between both cycles.
+    // A transfer with memory outside waits for itself alone: it begins when it is ready.
     const bool own = moved.carrier == program::Carrier::memory;
     tile.deliver(side.list, {moved.ready, own ? moved.ready : moved.begin, delivery.done,
                              delivery.sent, delivery.received, start, moved.carrier, hosted});

@@ -121,7 +121,7 @@ void TileSampler::load(const Prepared& sample) {
     std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
 }
 
-/// Writes the bytes that a transfer from the host brings; `starts`: starts of each exchange so far.
+/// Writes the bytes that a started transfer from the host brings; `starts`: by exchange, so far.
 void TileSampler::give(const Prepared& sample, Address list,
                        std::map<std::uint32_t, std::uint64_t>& starts) {
   const std::span<std::byte> sram = sram_->tile(TileId{0});

@@ -7,9 +7,10 @@
 
 namespace tessera::fabric {
 
-/// The base of fabrics that move an exchange as a whole when its last participant has started. The
-/// host moves its bytes at that event. Exchanges that are ready in one cycle move in the order of
-/// their numbers. A tile meets them at its waits alone, so it may run ahead of every event.
+/// The base of fabrics that move an exchange as a whole when its last participant has started. In
+/// the host's memory its bytes move at that event. Exchanges that are ready in one cycle move in
+/// the order of their numbers. A tile meets them at its waits alone, so it may run ahead of every
+/// event.
 class ExchangeFabric : public Fabric {
  public:
   explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}

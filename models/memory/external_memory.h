@@ -20,7 +20,7 @@ namespace tessera {
 /// A transfer is done when its Delivery says, and is returned at that cycle. Bytes that it writes
 /// are in the store from then on; bytes that it reads left the store after its start and before
 /// then. So a transfer that starts when another is done sees what that wrote; if two under way meet
-/// in the store, or in SRAM, the bytes read and left are undefined: the program's fault.
+/// in the store, or in SRAM, the bytes read and left are the program's fault, with no message.
 class ExternalMemory final : public fabric::Fabric {
  public:
   /// machine.external must be given. Throws if the host cannot map its capacity. `target` is the

@@ -58,7 +58,7 @@ class IssuePeriod {
   State seen_;                    ///< places, and times relative to then
   std::vector<Counted> counted_;  ///< by lane, in that state
   Place place_;                   ///< the watched lane's, in that state
-  std::uint32_t watched_ = 0;     ///< the watched lane
+  std::uint32_t watched_ = 0;     ///< that lane's number
   std::uint64_t then_ = 0;
   std::uint64_t since_ = 0,
                 renew_ = 1;     ///< looks since then; what is seen is renewed after so many
