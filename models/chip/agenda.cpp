@@ -28,7 +28,7 @@ void Agenda::Alarm::set(Cycle cycle) {
 bool Agenda::Alarm::rings() {
   const Cycle mine = cycle();
   if (mine == kNever || agenda_.clock_.time(mine) > sc_core::sc_time_stamp()) return false;
-  const auto first = std::ranges::min_element(agenda_.next_);  // of equal ones the first module's
+  const auto first = std::ranges::min_element(agenda_.next_);  // ties: the first module
   if (first - agenda_.next_.begin() == module_) return true;
   event_.notify(sc_core::SC_ZERO_TIME);
   return false;

@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// In which order a chip's modules go on: the earliest cycle first; of one cycle barriers release,
+/// Orders a chip's modules: the earliest cycle goes on first; within one cycle barriers release,
 /// then tiles run, then bytes move: by the fabric, memory outside, the host. So the order of
 /// SystemC's simultaneous events never shows, nor does it where several cycles share one instant of
-/// its time. What a module throws is kept here: SystemC must not see it, and no module goes on.
+/// its time. Keeps a module's exception: SystemC must not see it, and no module goes on.
 class Agenda {
  public:
   enum Module : std::uint8_t { sync, tiles, fabric, memory, host };

@@ -43,7 +43,7 @@ class Ledger {
   /// When the superstep that is open began.
   [[nodiscard]] Cycle start() const { return open_.start; }
   [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
-  /// Where the time went that was measured.
+  /// Where the measured time went.
   [[nodiscard]] const TimeParts& time() const { return time_; }
   /// Measured bytes beyond the first receiver of each, and of transfers with the host.
   [[nodiscard]] Bytes multicast() const { return multicast_; }

@@ -33,7 +33,7 @@ class PlatformMemory : public sc_core::sc_module, public OuterTarget {
 
   sc_core::sc_port<tlm::tlm_fw_transport_if<>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> target;
 
-  /// Who is told of answers.
+  /// Sets the listener to answers.
   void tell(std::function<void(const Answer&)> hearer) { hearer_ = std::move(hearer); }
   void send(const Request& request) override;
 

@@ -31,7 +31,7 @@ class Sram {
     TileId tile;
     std::uint64_t begin;  ///< where the tile's SRAM begins
   };
-  /// Nothing beyond the last SRAM.
+  /// The place of an address; nothing beyond the last SRAM.
   [[nodiscard]] std::optional<Spot> find(std::uint64_t address) const;
 
  private:

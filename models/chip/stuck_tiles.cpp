@@ -42,7 +42,7 @@ std::string name(const Group& group, std::string_view kind) {
 std::string summarise_tiles(std::span<const std::string> states,
                             std::span<const std::string> kinds) {
   using Key = std::pair<std::string_view, std::string_view>;  // kind and state
-  std::map<Key, std::size_t> number;                          // of the group, by first appearance
+  std::map<Key, std::size_t> number;                          // group number, by first appearance
   std::vector<std::pair<Key, Group>> groups;
   for (std::size_t tile = 0; tile < states.size(); ++tile) {
     if (states[tile].empty()) continue;

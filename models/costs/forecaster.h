@@ -15,7 +15,7 @@ namespace tessera {
 /// is planned anew, its time is the plan's prediction, its energy that of the activity that
 /// ProgramActivity finds. The others take over from the first: its whole plan, if planners know the
 /// same of both machines and all their questions have the same answers; else its programs' resource
-/// usage. Leaves out, as predictions do, transfers with the host while the program runs. For
+/// usage. Leaves out: transfers with the host while the program runs, as predictions do. For
 /// several threads.
 class Forecaster {
  public:

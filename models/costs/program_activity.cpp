@@ -145,7 +145,7 @@ std::shared_ptr<const ProgramActivity::Surveyed> ProgramActivity::survey(
   const bool one_list = program.zones() == 1 && program.exchanges().empty();
   if (one_list && survey.add(program.main(), 1)) {
     made = std::make_shared<Surveyed>();
-    std::map<Kind, std::size_t> numbers;  // of kinds, by first tile
+    std::map<Kind, std::size_t> numbers;  // kind numbers, by first tile
     for (std::uint32_t tile = 0; tile < program.tiles(); ++tile) {
       const auto [known, is_new] = numbers.try_emplace(survey.kinds[tile], made->first.size());
       if (is_new) made->first.push_back(tile);

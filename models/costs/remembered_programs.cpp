@@ -86,7 +86,7 @@ std::shared_ptr<RememberedSamples> RememberedPrograms::samples(const MachineConf
 
 void RememberedPrograms::keep_small() {
   constexpr std::size_t kMostExchanges = 4'096;  // some kilobytes each, on a thousand tiles
-  constexpr std::size_t kMostCosts = 65'536;     // of samples, and programs that fit
+  constexpr std::size_t kMostCosts = 65'536;     // samples, and programs that fit
   constexpr std::size_t kMostTileKinds = 64;
   const std::lock_guard lock(mutex_);
   if (known_.size() > kMostExchanges) known_.clear();

@@ -104,7 +104,7 @@ class Prices {
 
 Bytes exchanged(const TileRecord& record) { return record.sent + record.received; }
 
-/// Memory outside has a supply of its own. Of a platform's only measured bytes are known.
+/// Memory outside has a supply of its own. For a platform's only measured bytes are known.
 double outside_joules(const EnergyConfig& table, const RunResult& result) {
   std::uint64_t bytes =
       result.channels.empty() ? (result.external_read + result.external_written).count() : 0;

@@ -45,7 +45,7 @@ struct Ports {
     return std::max(cycles(sent, std::uint64_t{out} * times_out),
                     cycles(received, std::uint64_t{in} * times_in));
   }
-  /// By which a tile receives later than another sends.
+  /// Cycles by which a tile receives later than another sends.
   [[nodiscard]] std::uint64_t way_cycles(std::uint32_t from, std::uint32_t to) const {
     return cycles_per_hop == 0 ? 0 : std::uint64_t{cycles_per_hop} * floorplan.hops(from, to);
   }

@@ -57,7 +57,7 @@ class ScheduledCompiler : public program::ExchangeCompiler {
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
-  /// That of compile, exactly, for it makes the same schedule.
+  /// Exactly the cycles of compile()'s exchange, for it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;
   /// Each stream is whole and is sent once.
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;

@@ -28,7 +28,7 @@ std::vector<std::uint32_t> by_source(std::span<const program::PlacedCopy> copies
   return order;
 }
 
-constexpr std::uint32_t kTileBits = ~std::uint32_t{0} >> 1;  // of Sink::tile
+constexpr std::uint32_t kTileBits = ~std::uint32_t{0} >> 1;  // those of Sink::tile
 
 /// Turns receivers [first, end) into one stream; tiles that receive twice go to a further stream,
 /// because a port takes a stream once.

@@ -27,7 +27,7 @@ namespace tessera {
 /// but not before way_cycles after the channel's last data. A write's bytes pass the port from its
 /// issue on, then it takes way_cycles to the channel, and is done way_cycles after its last data. A
 /// transfer is done when its last request is. Channels are DramChannels, or what `target` stands
-/// for: of that all data pass at once, in the cycle of its answer. In one cycle requests end first,
+/// for: all of its data pass at once, in the cycle of its answer. In one cycle requests end first,
 /// then others are issued, then they arrive at channels by tile and order of issue, then channels
 /// choose. Leaves out: what requests and answers without data take of the ways, and buffers of the
 /// ways.

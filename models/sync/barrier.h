@@ -21,7 +21,7 @@ class Barrier {
     std::uint64_t releases = 0;
     Cycle waited;  ///< summed over tiles, from arrival to release
   };
-  /// Tiles that have arrived. Of several last ones the lowest counts, in whatever order they are
+  /// Tiles that have arrived. If several are last, the lowest counts, in whatever order they are
   /// told.
   struct Arrivals {
     std::uint32_t tiles = 0;

@@ -79,8 +79,8 @@ bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit)
   return false;
 }
 
-/// All that decides what issues next, times relative to now, word by word as long as take(word) is
-/// true. What lies behind a context's slot has no say.
+/// The pipeline state that decides the next issues, times relative to now, word by word as long as
+/// take(word) is true. Code behind a context's slot has no influence.
 template <class Take>
 void IssuePeriod::describe(const Port& port, std::uint64_t now, const Take& take) {
   std::uint64_t least = ~std::uint64_t{0};

@@ -55,7 +55,7 @@ class Tile {
   void restart(Cycle at);
   /// Asks the host's cache for what a short run-ahead touches.
   void prefetch() const {
-    constexpr std::size_t kLine = 64;  // of the host's cache
+    constexpr std::size_t kLine = 64;  // bytes, a line of the host's cache
     const auto bring = [](const void* line) { __builtin_prefetch(line, 1); };
     bring(&supervisor_.x[0]);
     bring(&supervisor_.x[kLine / sizeof(supervisor_.x[0])]);

@@ -44,7 +44,7 @@ class WorkerDma {
   void start(std::uint32_t worker, Cycle at, const Request& request);
   /// No transfer that has started ends before it; nothing if none is under way.
   [[nodiscard]] std::optional<Cycle> next() const { return traffic_.next(); }
-  /// Those that end at `to`, which is not behind next(), by worker.
+  /// The transfers that end at `to`, which is not behind next(), by worker.
   const std::vector<Ended>& advance(Cycle to);
 
   /// One after the other.

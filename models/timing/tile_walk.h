@@ -154,7 +154,7 @@ class TileWalk {
   TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds,
            WalkedCalls known);
 
-  /// Why some value decides; nothing: none does.
+  /// Walks the code. Returns the reason if some value decides; nothing: none does.
   std::optional<std::string> run();
   /// run() notes what the tile sends in an exchange at each start, if that is known: `ends` gives
   /// where its streams read then.
@@ -163,7 +163,7 @@ class TileWalk {
     recorded_ = exchange;
     ends_at_ = std::move(ends);
   }
-  /// By start, and by end; less starts than there were if one sends what is not known.
+  /// Bytes by start, and by end; fewer starts than there were if one sends unknown bytes.
   [[nodiscard]] const std::vector<std::vector<std::vector<std::byte>>>& sent() const {
     return sent_;
   }
