@@ -4,7 +4,7 @@
 /** A row of the table; share: of the peak, 0 to 1. */
 const achievedRow = (what, achieved, peak, share, colour, note) => ({what, achieved, peak, share, colour, note});
 
-/** What is useful a second, in the unit of the peak: [value, unit]. */
+/** Useful work a second, in the unit of the peak: [value, unit]. */
 function usefulRate(rate) {
   if (rate.peak_type === 'bytes') return [rate.useful_bytes_per_second, 'B/s'];
   if (rate.peak_type === 'i8' || rate.peak_type === 'i16') return [rate.useful_integer_operations_per_second, 'OP/s'];

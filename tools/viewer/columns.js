@@ -50,7 +50,7 @@ class Table {
     const column = this.find(name);
     return column.words[column.values[row]];
   }
-  /** The same columns of these rows alone. */
+  /** A table of these rows alone, with the same columns. */
   only(rows) {
     const table = new Table();
     table.rows = rows.length;

@@ -47,7 +47,7 @@ function stackedBar(pieces, total, kind = '') {
       style: {width: 100 * piece.value / total + '%', background: `var(${piece.colour})`}})));
 }
 
-/** What colours or numbers stand for; entries [{ink, name, value, more}], all but the name may be missing. */
+/** The meanings of colours or numbers; entries [{ink, name, value, more}], all but the name may be missing. */
 function legend(entries, attributes = {}) {
   return element('div', {class: 'legend', ...attributes}, entries.filter(Boolean).map(({ink, name, value, more}) => element('span', {},
     ink ? element('i', {style: {background: ink.startsWith('--') ? `var(${ink})` : ink}}) : null,

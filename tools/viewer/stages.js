@@ -2,7 +2,7 @@
 // Stages of a program, such as layers of a network: cycles, what the busiest tile computed and waited, and how long
 // the busiest port of each kind of stream was busy, or exchanges took where all tiles go together.
 
-/** What takes longest of a stage: computing, or a kind of stream. */
+/** The longest part of a stage: computing, or a kind of stream. */
 function bindsOf(stage) {
   return [['compute', stage.compute_cycles], ...Object.entries(stage.streams).map(([name, each]) => [name, each.cycles])]
     .reduce((most, each) => each[1] > most[1] ? each : most);

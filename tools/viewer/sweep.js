@@ -10,7 +10,7 @@ function sweepColumns(sweep) {
   return [...axes, ...sweep.columns];
 }
 
-/** Whether two axes are swept together: each value of one stands with one of the other. */
+/** True if two axes are swept together: each value of one stands with one of the other. */
 function together(one, other) {
   const pairs = new Set(one.values.map((value, at) => JSON.stringify([value, other.values[at]])));
   return pairs.size === new Set(one.values).size && pairs.size === new Set(other.values).size;
@@ -33,7 +33,7 @@ const cellText = (value, column) => value === null ? '' : typeof value !== 'numb
 /** The column of a run's time, else of a plan's. */
 const timeOf = columns => columns.find(column => column.path === 'time.cycles') ?? columns.find(column => column.path === 'prediction.cycles');
 
-/** What the figure shows at first: time over the axis of numbers with most values. */
+/** The figure's first choice: time over the axis of numbers with most values. */
 function firstChoice(columns) {
   const different = column => new Set(column.values).size;
   const axes = columns.filter(column => column.axis && varies(column));

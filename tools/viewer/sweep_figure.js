@@ -4,7 +4,7 @@
 const SERIES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8a8f94'];
 
 const columnTitle = column => column.unit ? `${column.label} (${column.unit})` : column.label;
-/** Of an axis with those that are swept together with it. */
+/** The title of an axis, with the axes that are swept together with it. */
 const axisTitle = column => [columnTitle(column), ...(column.with ?? []).map(columnTitle)].join(', with ');
 const numbersIn = column => column.values.filter(value => typeof value === 'number');
 const isNumeric = column => column.values.every(value => value === null || typeof value === 'number');
@@ -38,7 +38,7 @@ function scaleOf(column) {
   return {place, marks: marksAt(place, () => ticks(begin, begin + span, 6))};
 }
 
-/** What each point's colour is, and [[colour, name]] of the legend (or the ends of a scale). */
+/** Each point's colour, and [[colour, name]] of the legend (or the ends of a scale). */
 function coloursOf(column) {
   if (!column) return {of: () => SERIES[0], legend: [], series: () => ''};
   const words = [...new Set(column.values.map(value => value === null ? '\u2013' : String(value)))];

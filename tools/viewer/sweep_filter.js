@@ -7,7 +7,7 @@ const MOST_VALUES = 24;
 /** A column with the values of the points that are shown alone. */
 const shownOf = (column, sweep) => ({...column, values: column.values.map((value, at) => sweep.shown[at] ? value : null)});
 
-/** What an axis lets through; all if nothing is chosen. */
+/** True if an axis lets the point through; all pass if nothing is chosen. */
 function passes(filter, at) {
   const value = filter.column.values[at];
   if (filter.ranged) return (filter.least === null || (value !== null && value >= filter.least)) &&
@@ -69,7 +69,7 @@ function sweepFilter(sweep, columns, change) {
   if (filters.length === 0) return null;
   const told = element('p', {role: 'status'});
   const rows = filters.map(filter => ({filter, ...(filter.ranged ? rangeInputs : valueButtons)(filter, () => apply())}));
-  /** Of each value of an axis the points that the other axes let through. */
+  /** By value of an axis: the number of points that the other axes let through. */
   const countsOf = filter => {
     const counts = new Map();
     sweep.points.forEach((_, at) => {

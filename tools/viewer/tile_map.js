@@ -1,12 +1,12 @@
 'use strict';
 // All tiles as a map, coloured by a metric; one tile is chosen.
 
-/** What `flops` counts: on an array of cores in i8 or i16 the integer operations of the matrix unit. */
+/** The operations that `flops` counts: on an array of cores in i8 or i16 the matrix unit's integer operations. */
 function operationsName(report) {
   return ['i8', 'i16'].includes(report.rate.peak_type) ? 'integer operations' : 'floating-point operations';
 }
 
-/** What the map can show: {name, title, values, shown: number -> text}. */
+/** The metrics that the map can show: {name, title, values, shown: number -> text}. */
 function tileMetrics(run) {
   const {tiles, report} = run;
   const cycles = report.time.cycles;

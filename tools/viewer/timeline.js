@@ -6,7 +6,7 @@ const GUTTER = 92;     // left of the tracks, for their names
 const WIDE = 3;        // pixels from which a superstep is drawn by itself
 const SHOWN_ORDER = ['wait', 'exchange', 'link', 'host', 'compute', 'sync'];
 
-/** What a drawing of the timeline needs: where cycles lie on the canvas, and which to show. */
+/** The scale of a timeline's drawing: where cycles lie on the canvas, and which to show. */
 class Stretch {
   constructor(history, from, to, width) {
     Object.assign(this, {history, from, to, width, plot: width - GUTTER - 2});

@@ -182,7 +182,7 @@ function totalsTable(totals, near) {
     {name: `within ${near}\u00d7`, n: true}, {name: 'sets that reproduce', n: true}, {name: 'gate of each set'}], rows, () => ({class: 'more'})));
 }
 
-/** What each model's header says of itself, what it leaves out apart. */
+/** Each model's description in its header; what it leaves out stands apart. */
 function modelledView(models) {
   return section('modelled', 'What is modelled and what is not', 'as each model\u2019s header says', [], element('div', {class: 'wide'},
     tableOf([{name: 'model', class: 'path'}, {name: 'what it does'}, {name: 'what it leaves out'}], models.map(({file, says}) => {

@@ -22,7 +22,7 @@ function readWords() {
 const WORD_SECTIONS = {contexts: 'stalls', where: 'phase', memory: 'memory', energy: 'energy',
   exchange: 'traffic', training: 'results', config: ''};
 
-/** Of several meanings those of the section; of a config key's path its own. */
+/** The section's meanings, if there are several; a config key's path has its own. */
 function meaningsOf(text, section = '') {
   const wanted = plainWord(text.replace(/\[\d+\]/g, '[]'));
   const direct = [wanted, `machine.${wanted}`].flatMap(name => words.names.get(name) ?? []);
@@ -40,7 +40,7 @@ function meaningOf(text, section) {
   return meaningsOf(text, section).map(each => `${each.name}: ${each.text}`).join('\n');
 }
 
-/** What an element begins with: its numbers stand behind, or in elements of their own. */
+/** The text that an element begins with: its numbers stand behind, or in elements of their own. */
 const ownText = node => [...node.childNodes].find(child => child.nodeType === Node.TEXT_NODE)?.data.trim() ?? '';
 
 /** The word itself, or without its numbers, or behind its colon: "Tile 3", "Memory: code". */
