@@ -17,7 +17,7 @@ using namespace tessera::test;
 
 using namespace tessera;
 
-/// `tessera plot` of sweeps and runs. What draws is skipped where gnuplot is not installed.
+/// `tessera plot` of sweeps and runs. Tests that draw are skipped where gnuplot is not installed.
 namespace {
 
 /// Keys of a product whose trace has exchanges.

@@ -104,7 +104,7 @@ TEST_SUITE("cli") {
       point = with_saved(stated, single, {{"dtype", "f16"}});
       const std::string key = point.facts.at("inputs").items().begin().key();
       point.facts["report"] = {
-          {"workload.rounded." + key, {{"above", 200}, {"below", 257}}}};  // of 256
+          {"workload.rounded." + key, {{"above", 200}, {"below", 257}}}};  // 256 values
       point.facts["says"] = "rounded {";
       check_told(point);
     }

@@ -70,7 +70,7 @@ TEST_SUITE("cli") {
     };
     CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
     CHECK(!folder.has("s/sweep.lock"));
-    CHECK(folder.call(kSweep).code == 2);  // what the first has left stays
+    CHECK(folder.call(kSweep).code == 2);  // the first one's files stay
     folder.done("sweep small.json machine.tiles=1..4 --out t");
   }
 

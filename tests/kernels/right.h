@@ -64,9 +64,9 @@ inline std::vector<Point> with_shapes(const Point& stated) {
 }
 
 /// Checks the points of a kernel (empty: of all) on machines of `tiles` tiles, by turns, and
-/// `sram_kib` (128), or on that which they name (`tiles`: 0). With `off` they take the predicted
-/// cycles but for such a share, or the part of them that is `what`. Of points with `fits` the
-/// programs only fit.
+/// `sram_kib` (128), or on the machine that they name (`tiles`: 0). With `off` they take the
+/// predicted cycles but for such a share, or the part of them that is `what`. Points with `fits`
+/// only check that the programs fit.
 inline void check_right(const std::string& kernel) {
   std::size_t found = 0;
   for (const Point& stated : points("right")) {

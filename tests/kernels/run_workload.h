@@ -68,7 +68,7 @@ std::string with_config(std::string told, bool passes, const Options& options,
   return told;
 }
 
-/// Runs what `plan` makes of `options`. What went wrong is told with the whole config.
+/// Runs the workload that `plan` makes of `options`. Returns an error with the whole config.
 template <class Options, class Plan, class View>
 std::string run_planned(const Options& options, const MachineConfig& machine, const Plan& plan,
                         const View& view) {

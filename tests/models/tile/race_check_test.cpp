@@ -86,7 +86,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("exchanges in flight together may share what they send alone") {
-    constexpr std::uint32_t kSends = 0x400, kReceives = 0x500;  // of the first
+    constexpr std::uint32_t kSends = 0x400, kReceives = 0x500;  // the first exchange's
     const auto conflict = [&](std::uint32_t sends, std::uint32_t receives) {
       RaceCheck races(1);
       REQUIRE(!races.begin_transfer(Address(8), {{kSends, kSends + 16}},

@@ -247,7 +247,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
 /// made in many ways. In the last one the index, or a base, leads to the end of the memory.
 inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
   constexpr int kIndex = 12;  // 10, 11: bases
-  constexpr int kFirst = 15;  // of four addresses
+  constexpr int kFirst = 15;  // the first of four addresses
   std::uint32_t state = seed * 2654435761U;
   const auto below = [&state](std::uint32_t bound) {
     state = state * 1664525U + 1013904223U;

@@ -91,7 +91,7 @@ void QemuProgram::random_instruction() {
   } else if (m == fence) {
     made.imm = 0x0ff;
   } else if (m == jalr) {
-    emit(nop());  // what the step before may skip
+    emit(nop());  // the step before may skip it
     emit(i_type(auipc, 5, 0, 0));
     made.rs1 = 5;
     made.imm = 8 + 4 * static_cast<std::int32_t>(below(2));

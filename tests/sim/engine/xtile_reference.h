@@ -226,7 +226,7 @@ inline void load_four(Plain& s, I i) {
   s.advance(i.rs1, 32);
 }
 
-/// In long double, rounded once. What lies within 2^-9 of a last place of the middle is left open:
+/// In long double, rounded once. Values within 2^-9 of a last place of the middle are left open:
 /// the definition errs by 2^-13 (activation.h), the host's functions by 2^-35 at most.
 template <long double (*kOf)(long double)>
 void activation(Plain& s, I i) {

@@ -125,7 +125,7 @@ TEST_SUITE("unit") {
   TEST_CASE("code beyond the reach of a jump still calls, loops and leaves") {
     Program program = with_codelet(1, "w", 4);
     std::vector<Step> body;
-    constexpr std::uint32_t kCalls = 66'000;  // of 16 bytes, with their barriers
+    constexpr std::uint32_t kCalls = 66'000;  // 16 bytes each, with their barriers
     for (std::uint32_t i = 0; i < kCalls; ++i) body.push_back(called(i % 7));
     program.main().steps = {loop_while(decision_words(program), {compute({})}, {repeat(2, body)}),
                             called(9)};

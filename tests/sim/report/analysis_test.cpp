@@ -61,7 +61,7 @@ TEST_SUITE("unit") {
     CHECK(multiply.exchange_bytes == 192);
     CHECK(found.phases[1].bound == Bound::exchange);
     CHECK(found.whole.parts.total() == 390);
-    CHECK(found.largest == std::vector<std::size_t>{1, 2, 0});  // of 75 cycles, the first
+    CHECK(found.largest == std::vector<std::size_t>{1, 2, 0});  // 75 cycles: the first one
   }
 
   TEST_CASE("the bound is the largest part; computing that only moves bytes is memory") {

@@ -26,7 +26,7 @@ struct Result {
 };
 
 template <class F>
-constexpr int kLeastExponent = 2 - F::kMaxExponent - F::kPrecision;  // of the last subnormal bit
+constexpr int kLeastExponent = 2 - F::kMaxExponent - F::kPrecision;  // the last subnormal bit's
 
 /// A finite pattern as a number.
 template <class F>
