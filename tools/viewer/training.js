@@ -29,7 +29,7 @@ function drawTraining(canvas, {loss, accuracy}) {
   const line = (values, most, ink) => {
     context.strokeStyle = colour(ink);
     context.beginPath();
-    let joined = false;  // a NaN leaves a gap
+    let joined = false;  // a value that is no finite number is a gap
     values.forEach((value, i) => {
       if (Number.isFinite(value)) joined ? context.lineTo(x(i), y(value / most)) : context.moveTo(x(i), y(value / most));
       joined = Number.isFinite(value);
