@@ -1,6 +1,7 @@
 #include "sim/engine/native/hyperblock.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tessera::engine::native {
 namespace {
@@ -55,7 +56,8 @@ class HyperblockFinder {
   }
 
   /// Makes stretches of the nodes still reached despite choices, and notes the nodes to keep. Steps
-  /// in a stretch stand in nodes once more.
+  /// in a stretch stand in nodes once more. A kept loop keeps its nodes: those beyond the room as
+  /// they stand, without loops of their own.
   void find_others() {
     std::vector<std::size_t> reached{0};
     made_.kept[0] = true;
@@ -79,7 +81,13 @@ class HyperblockFinder {
       if (!block || block->loop)
         for (const Step& step : own) each_successor(region_.nodes[number], step, reach);
     }
-    for (; done < reached.size(); ++done) made_.kept[reached[done]] = false;
+    for (std::size_t i = done; i < reached.size(); ++i) {
+      made_.kept[reached[i]] = false;
+      made_.of[reached[i]].reset();
+    }
+    for (const std::size_t number : std::span(reached).first(done))
+      if (made_.of[number] && made_.of[number]->loop)
+        for (const Step& step : made_.of[number]->steps) made_.kept[step.node] = true;
   }
 
   /// The steps from the node's first one on to where they go elsewhere, if choices are among them.

@@ -75,7 +75,8 @@ struct Hyperblock {
 struct Loops {
   std::vector<std::optional<Hyperblock>> of;  ///< by node: the hyperblock that starts there
   std::vector<Choice> choices;                ///< Step::choice
-  /// Nodes that are come to although choices are made. Others hold what sides of choices are.
+  /// Nodes that are come to although choices are made, as far as there is room, and those of loops
+  /// that are kept. Others hold what sides of choices are.
   std::vector<bool> kept;
 };
 

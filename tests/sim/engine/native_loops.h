@@ -313,6 +313,29 @@ inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
   return program;
 }
 
+/// A loop of so many passes through nodes that jump to each other, each with a choice. A quarter of
+/// the nodes, side by side, writes a register that the others only read.
+inline std::unique_ptr<Assembled> ring(int nodes, int steps, std::uint32_t times, Engine engine) {
+  constexpr int kFirst = 10, kQuarters = 4;
+  std::vector<Instruction> code;
+  for (int node = 0; node < nodes; ++node) {
+    const int own = kFirst + node * kQuarters / nodes;
+    for (int i = 0; i < steps; ++i)
+      code.push_back(r_type(add, own, own, kFirst + (node + i) % kQuarters));
+    code.push_back(branch_to(blt, own, 0, 16));
+    for (int i = 0; i < 3; ++i) code.push_back(i_type(xori, 15, 15, 5 + node));
+    code.push_back(Instruction{.mnemonic = jal, .imm = 4});
+  }
+  code.push_back(i_type(addi, 5, 5, -1));
+  code.push_back(branch_to(beq, 5, 0, 8));
+  code.push_back(Instruction{.mnemonic = jal, .imm = -4 * static_cast<int>(code.size())});
+  code.push_back(end());
+  auto program = made_for(engine, code);
+  program->context.x[5] = times;
+  for (std::uint32_t i = 0; i < kQuarters; ++i) program->context.x[kFirst + i] = 1 + i;
+  return program;
+}
+
 inline constexpr std::array<std::uint8_t, 3> kOperands{
     2, 3, 14};  ///< registers of busy_loop()'s instruction
 

@@ -315,6 +315,16 @@ TEST_SUITE("unit") {
     run_both(endless, 20'000, 20);
   }
 
+  TEST_CASE("loops through more nodes than a region has room for leave what they should") {
+    for (const int nodes : {4, 8, 12, 16, 20, 24})
+      for (const int steps : {1, 2, 3, 4, 6, 9}) {
+        CAPTURE(nodes);
+        CAPTURE(steps);
+        for (const std::uint64_t limit : {10'000'000U, 3'000U, 1'777U})
+          run_both([&](Engine engine) { return ring(nodes, steps, 3001, engine); }, limit);
+      }
+  }
+
   TEST_CASE("what runs often is translated, by the native engine alone") {
     const auto often = loop(30'000, Engine::native);
     const auto seldom = loop(100, Engine::native);

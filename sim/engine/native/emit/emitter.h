@@ -155,7 +155,7 @@ class Emitter {
   asmjit::x86::CondCode condition(const Step& step);
 
   // loop.cpp
-  [[nodiscard]] [[nodiscard]] std::uint32_t turns_in_a_row(const Hyperblock& loop) const;
+  [[nodiscard]] std::uint32_t turns_in_a_row(const Hyperblock& loop) const;
   void emit_turns(const Hyperblock& loop, std::uint32_t times);
   void emit_stretch(const Hyperblock& block);
   void forget_tallies();
