@@ -131,6 +131,7 @@ class PlannedWorkload : public Workload {
   Prediction searched(std::string_view kernel, plan::Pricing& pricing) {
     Plans<Plan> plans(pricing);
     add_plans(problem_, plans);
+    tessera::check(!plans.bounds().empty(), "planned: a kernel has no plans to choose from");
     plan::Space space;
     space.bounds = plans.bounds();
     space.least_bytes = [&](std::size_t option) { return least_bytes(*problem_, plans[option]); };

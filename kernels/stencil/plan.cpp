@@ -154,6 +154,8 @@ void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Pla
   for (const std::uint32_t columns : numbers_of_rounds(options.columns))
     for (const std::uint32_t rows : numbers_of_rounds(options.rows))
       if (worth(*problem, rows, columns)) add_grids(rows, columns);
+  // Rounds of a cell each are the closest where none may fit.
+  if (plans.bounds().empty()) add_grids(options.rows, options.columns);
 }
 
 std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
