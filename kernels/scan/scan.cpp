@@ -190,7 +190,7 @@ std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
 }
 
 std::string text(const Problem& problem) {
-  return fmt::format("{}, {} {}", problem.options.exclusive ? "exclusive" : "inclusive",
+  return fmt::format("{} sums of {} {}", problem.options.exclusive ? "exclusive" : "inclusive",
                      problem.options.elements, problem.type());
 }
 
