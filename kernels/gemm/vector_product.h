@@ -48,8 +48,8 @@ struct KeptPlan {
 };
 void describe(config::Fields& fields, KeptPlan& plan, std::string_view unused_with = {});
 
-/// A plan for f16 and f32. Schemas and lists of keys show those of types with vectors too, which
-/// are refused beside its `first` one.
+/// A plan for f16 and f32. Schemas and lists of keys show the keys of plans for types with vectors
+/// too; beside `first`, a key of this plan, they are refused.
 template <class Plan, class Vectors>
 struct FloatPlan {
   Plan& plan;
