@@ -1,6 +1,5 @@
 #include "kernels/catalogue.h"
 
-#include "kernels/butterfly/butterfly.h"
 #include "kernels/convnet/convnet.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/mlp/mlp.h"
@@ -13,6 +12,9 @@
 namespace tessera {
 
 // Kernels that state all of themselves.
+namespace butterfly {
+Kernel kernel();
+}
 namespace fft {
 Kernel kernel();
 }
@@ -36,8 +38,7 @@ namespace kernels {
 
 Catalogue catalogue() {
   return {
-      make_kernel<butterfly::Options, butterfly::Butterfly>(
-          "butterfly", "product of butterfly factors, and its gradients"),
+      butterfly::kernel(),
       make_kernel<convnet::Options>("convnet", "a convolutional network, in int8 or f16",
                                     convnet::make_convnet),
       fft::kernel(),

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/layout.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/base/parallel.h"
@@ -40,8 +41,10 @@ class Plans {
   explicit Plans(plan::Pricing& pricing) : pricing_(pricing) {}
 
   /// No program of `plan` takes fewer cycles than `bound`, else the search may miss it.
-  void add(Plan plan, std::uint64_t bound) {
-    plans_.push_back(std::move(plan));
+  void add(Plan plan, std::uint64_t bound) { add_variants({std::move(plan)}, bound); }
+  /// The same of plans that need less and less memory and more and more time (plan::Space).
+  void add_variants(std::vector<Plan> variants, std::uint64_t bound) {
+    options_.push_back(std::move(variants));
     bounds_.push_back(bound);
   }
 
@@ -60,12 +63,14 @@ class Plans {
   }
 
   [[nodiscard]] const std::vector<std::uint64_t>& bounds() const { return bounds_; }
-  [[nodiscard]] const Plan& operator[](std::size_t option) const { return plans_[option]; }
+  [[nodiscard]] const std::vector<Plan>& operator[](std::size_t option) const {
+    return options_[option];
+  }
 
  private:
   plan::Pricing& pricing_;
   plan::Description shell_{1};
-  std::vector<Plan> plans_;
+  std::vector<std::vector<Plan>> options_;  ///< of each its variants
   std::vector<std::uint64_t> bounds_;
 };
 
@@ -86,11 +91,13 @@ void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
 ///   std::string text(const Problem&): its sizes, for headings and messages
 ///   plan::Described described(const std::shared_ptr<const Problem>&, const Plan&): the program,
 ///     and tiles that stand for all: the slowest and the fullest are among them
-///   void complete(const Problem&, Plan&): checks a pinned plan, and chooses what it leaves open
+///   void complete(const Problem&, Plan&): checks a pinned plan, and chooses what it leaves open;
+///     absent: add_plans() does, and of what a pinned plan leaves open the best is searched
 ///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): all others
 ///   std::uint64_t least_bytes(const Problem&, const Plan&): of the fullest tile, at least
 ///   WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and prediction
-///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, HostThreads&)
+///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, HostThreads&), or
+///     const CheckRequest& instead of threads
 template <class Problem>
 class PlannedWorkload : public Workload {
  public:
@@ -102,52 +109,71 @@ class PlannedWorkload : public Workload {
       : problem_(std::make_shared<const Problem>(Problem{options, costs.machine()})) {
     plan::Pricing pricing(costs);
     ask(*problem_, &pricing);
-    const Prediction prediction =
-        options.plan ? priced(*options.plan, pricing) : searched(kernel, pricing);
+    found_ = found(kernel, pricing);
     ask(*problem_, nullptr);
     WorkloadSummary all = summary(*problem_, plan_);
     all.problem = text(*problem_);
     all.plan = config::resolved(plan_);
-    all.prediction = prediction;
+    all.prediction = found_.prediction;
     summarise(std::move(all));
   }
 
+  /// That the planner expects of the fullest tile.
+  [[nodiscard]] std::uint64_t tile_bytes() const { return program::total(found_.memory); }
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(described(problem_, plan_).description);
   }
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
-    HostThreads threads(request.threads);
-    return checked(*problem_, plan_, tensors, threads);
+    if constexpr (requires { checked(*problem_, plan_, tensors, request); }) {
+      return checked(*problem_, plan_, tensors, request);
+    } else {
+      HostThreads threads(request.threads);
+      return checked(*problem_, plan_, tensors, threads);
+    }
   }
 
  private:
-  Prediction priced(const Plan& pinned, plan::Pricing& pricing) {
-    plan_ = pinned;
-    complete(*problem_, plan_);
-    return plan::priced(described(problem_, plan_), true, pricing).prediction;
+  plan::Found found(std::string_view kernel, plan::Pricing& pricing) {
+    const std::optional<Plan>& pinned = problem_->options.plan;
+    if constexpr (requires { complete(*problem_, plan_); }) {
+      if (!pinned) return searched(kernel, pricing);
+      plan_ = *pinned;
+      complete(*problem_, plan_);
+    } else {
+      const plan::Found best = searched(kernel, pricing);
+      if (best.fits || !pinned) return best;
+    }
+    return plan::priced(described(problem_, plan_), true, pricing);
   }
 
-  Prediction searched(std::string_view kernel, plan::Pricing& pricing) {
+  plan::Found searched(std::string_view kernel, plan::Pricing& pricing) {
     Plans<Plan> plans(pricing);
     add_plans(problem_, plans);
     tessera::check(!plans.bounds().empty(), "planned: a kernel has no plans to choose from");
     plan::Space space;
     space.bounds = plans.bounds();
-    space.least_bytes = [&](std::size_t option) { return least_bytes(*problem_, plans[option]); };
-    space.describe = [&](std::size_t option, std::uint32_t /*variant*/) {
-      return plan::Described(described(problem_, plans[option]));
+    space.least_bytes = [&](std::size_t option) {
+      return least_bytes(*problem_, plans[option].back());
     };
-    const plan::Found found = plan::search(space, pricing);
-    plan_ = plans[found.option];
-    if (!found.fits)
-      throw UserError(no_plan_fits(fmt::format("{} for {}", kernel, text(*problem_)),
-                                   config::resolved(plan_), found.memory, pricing.machine()));
-    return found.prediction;
+    space.variants = [&](std::size_t option) { return word(plans[option].size()); };
+    space.describe = [&](std::size_t option, std::uint32_t variant) {
+      return plan::Described(described(problem_, plans[option][variant]));
+    };
+    plan::Found found = plan::search(space, pricing);
+    plan_ = plans[found.option][found.variant];
+    if (found.fits || problem_->options.plan) return found;
+    // More bytes than 32 bits address have no memory table.
+    if (program::total(found.memory) == 0)
+      found.memory[static_cast<std::size_t>(program::Category::tensors)] =
+          least_bytes(*problem_, plan_);
+    throw UserError(no_plan_fits(fmt::format("{} for {}", kernel, text(*problem_)),
+                                 config::resolved(plan_), found.memory, pricing.machine()));
   }
 
   std::shared_ptr<const Problem> problem_;
   Plan plan_;
+  plan::Found found_;
 };
 
 /// A kernel whose workload is that of its problem.

@@ -1,13 +1,12 @@
 #include "kernels/butterfly/butterfly.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "kernels/planned.h"
 #include "sim/base/errors.h"
-#include "sim/config/writers.h"
 #include "sim/data/element.h"
 
 namespace tessera::butterfly {
@@ -24,12 +23,11 @@ data::DenseOperand operand(const Options& options, const std::string& file, cons
   return {p.features, columns, p.type(), {file, key, options.seed, stream, p.is_complex()}};
 }
 
-/// Problems with all forms of the products of blocks, or with the pinned ones.
-std::vector<Problem> problems_of(const Options& options, const MachineConfig& machine) {
+std::vector<Problem> forms_of(const Options& options, const MachineConfig& machine) {
   const Problem& of = options.problem;
   const MatrixUnitConfig& unit = machine.tile.matrix_unit;
   const program::Type sums = of.type() == program::Type::f16 ? of.partials : program::Type::f32;
-  const auto forms = [&](program::Type partials, const kernels::Form& pinned, const char* key) {
+  const auto shapes = [&](program::Type partials, const kernels::Form& pinned, const char* key) {
     return kernels::block_shapes_within(of.block, unit, of.type(), partials, pinned, key);
   };
   const Plan pinned = options.plan.value_or(Plan());
@@ -38,34 +36,26 @@ std::vector<Problem> problems_of(const Options& options, const MachineConfig& ma
     throw KeyError("workload.plan.outer_unit",
                    "found {}, allowed auto but in blocks and pass grad_twiddles",
                    config::name_of(kernels::kForms, pinned.outer_unit));
-  std::vector<Problem> problems;
-  for (const kernels::BlockShape& shape : forms(sums, pinned.unit, "workload.plan.unit")) {
-    problems.push_back(of);
-    problems.back().shape = shape;
+  std::vector<Problem> forms;
+  for (const kernels::BlockShape& shape : shapes(sums, pinned.unit, "workload.plan.unit")) {
+    forms.push_back(of);
+    forms.back().shape = shape;
   }
-  if (!of.blocked()) return {problems.front()};
-  if (!has_outer) return problems;
+  if (!of.blocked()) return {forms.front()};
+  if (!has_outer) return forms;
   std::vector<Problem> both;
-  for (const Problem& problem : problems)
+  for (const Problem& form : forms)
     for (const kernels::BlockShape& outer :
-         forms(program::Type::f32, pinned.outer_unit, "workload.plan.outer_unit")) {
-      both.push_back(problem);
+         shapes(program::Type::f32, pinned.outer_unit, "workload.plan.outer_unit")) {
+      both.push_back(form);
       both.back().outer = outer;
     }
   return both;
 }
 
-Twiddles twiddles(const Problem& problem, const Options& options) {
-  if (options.twiddles.empty()) return {problem, options.seed};
-  return {problem, options.twiddles};
-}
-
-std::string problem_text(const Problem& p) {
-  const std::string blocks = p.blocked() ? fmt::format(" in blocks of {}", p.block) : "";
-  const std::string pass =
-      p.pass == Pass::forward ? "" : fmt::format(" {}", config::name_of(kPasses, p.pass));
-  return fmt::format("{} features{}, n {} {}{}", p.features, blocks, p.n,
-                     config::name_of(kNumbers, p.dtype), pass);
+Twiddles twiddles(const Options& options) {
+  if (options.twiddles.empty()) return {options.problem, options.seed};
+  return {options.problem, options.twiddles};
 }
 
 nlohmann::ordered_json facts_of(const Problem& p) {
@@ -152,25 +142,63 @@ void describe(config::Fields& fields, Options& options) {
   kernels::describe_plan(fields, options.plan);
 }
 
-Butterfly::Butterfly(const Options& options, MachineCosts& costs)
-    : options_(options),
-      machine_(costs.machine()),
-      chosen_(choose_plan(problems_of(options, costs.machine()), options.plan, costs)),
-      geometry_{chosen_.problem, chosen_.plan},
-      operands_{operand(options, options.x, "x", kXStream),
-                operand(options, options.gradient, "gradient", kGradientStream),
-                twiddles(chosen_.problem, options)} {
-  options_.problem = chosen_.problem;
-  const Problem& p = options_.problem;
-  summarise({.problem = problem_text(p),
-             .peak_type = p.dtype == Number::f16 ? "f16" : "f32",
-             .plan = config::resolved(chosen_.plan),
-             .prediction = chosen_.prediction,
-             .facts = facts_of(p),
-             .rounded = {{"x", operands_.x.rounded()},
-                         {"gradient", operands_.gradient.rounded()},
-                         {"twiddles", operands_.twiddles.rounded()}},
-             .useful_flops = flops_of(p)});
+Subject::Subject(const Options& given, const MachineConfig& on)
+    : options(given),
+      machine(on),
+      forms(forms_of(given, on)),
+      operands{operand(given, given.x, "x", kXStream),
+               operand(given, given.gradient, "gradient", kGradientStream), twiddles(given)} {}
+
+Geometry Subject::geometry(const Plan& plan) const {
+  const auto form = std::ranges::find_if(forms, [&](const Problem& of) {
+    return (!of.blocked() || of.shape.form() == plan.unit) &&
+           (of.outer.depth == 0 || of.outer.form() == plan.outer_unit);
+  });
+  return {*form, plan};
+}
+
+std::string text(const Subject& subject) {
+  const Problem& p = subject.problem();
+  const std::string blocks = p.blocked() ? fmt::format(" in blocks of {}", p.block) : "";
+  const std::string pass =
+      p.pass == Pass::forward ? "" : fmt::format(" {}", config::name_of(kPasses, p.pass));
+  return fmt::format("{} features{}, n {} {}{}", p.features, blocks, p.n,
+                     config::name_of(kNumbers, p.dtype), pass);
+}
+
+plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan) {
+  const Problem& p = subject->problem();
+  const Operands& operands = subject->operands;
+  const Geometry geometry = subject->geometry(plan);
+  plan::Described made(describe_program(geometry, subject->machine, subject->codes, &operands),
+                       representatives(geometry));
+  const auto given = [&](const char* name, const data::DenseOperand& of) {
+    made.description.tensor(data::tensor_of(name, of, p.type(), p.is_complex()));
+  };
+  given(p.pass == Pass::grad_input ? "Yg" : "X", operands.x);
+  if (p.pass == Pass::grad_twiddles) given("Yg", operands.gradient);
+  program::Tensor all{"twiddles", program::Role::weights, p.twiddle_type(), twiddle_shape(p),
+                      p.complex_code()};
+  all.given = data::elements_by(p.twiddle_type(), [subject](std::uint64_t i) {
+    return subject->operands.twiddles.file_value(i);
+  });
+  made.description.tensor(std::move(all));
+  return made;
+}
+
+WorkloadSummary summary(const Subject& subject, const Plan& /*plan*/) {
+  const Operands& operands = subject.operands;
+  return {.peak_type = subject.problem().dtype == Number::f16 ? "f16" : "f32",
+          .facts = facts_of(subject.problem()),
+          .rounded = {{"x", operands.x.rounded()},
+                      {"gradient", operands.gradient.rounded()},
+                      {"twiddles", operands.twiddles.rounded()}},
+          .useful_flops = flops_of(subject.problem())};
+}
+
+Kernel kernel() {
+  return kernels::planned_kernel<Subject>("butterfly",
+                                          "product of butterfly factors, and its gradients");
 }
 
 }  // namespace tessera::butterfly

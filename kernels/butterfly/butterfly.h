@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/butterfly/reference.h"
 #include "kernels/butterfly/statement.h"
-#include "sim/base/parallel.h"
+#include "kernels/planned.h"
 
 /// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the
 /// tiles as the plan has it, feature after feature, columns packed; twiddles on every tile that
@@ -22,30 +24,39 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-class Butterfly : public Workload {
- public:
-  Butterfly(const Options& options, MachineCosts& costs);
+/// What a program is described from; its functions keep it.
+struct Subject {
+  Options options;
+  MachineConfig machine;
+  std::vector<Problem> forms;  ///< the problem with all forms of its products, or the pinned ones
+  Operands operands;
+  Codes codes = {};
 
-  /// That the planner expects of the fullest tile.
-  [[nodiscard]] std::uint64_t tile_bytes() const { return chosen_.tile_bytes; }
-  [[nodiscard]] program::Program lowered() const override;
-  [[nodiscard]] CheckResult check(const TensorReader& tensors,
-                                  const CheckRequest& request) const override;
-
- private:
+  Subject(const Options& given, const MachineConfig& on);
+  [[nodiscard]] const Problem& problem() const { return options.problem; }
+  /// With the form that the plan has.
+  [[nodiscard]] Geometry geometry(const Plan& plan) const;
   /// No operand comes from a file.
-  [[nodiscard]] bool seeded() const;
-  [[nodiscard]] Roundings roundings() const;
-  [[nodiscard]] CheckResult check_product(const TensorReader& tensors,
-                                          const CheckRequest& request) const;
-  [[nodiscard]] CheckResult check_gradient(const TensorReader& tensors,
-                                           const CheckRequest& request) const;
-
-  Options options_;
-  MachineConfig machine_;
-  Candidate chosen_;  ///< with the form of options_.problem
-  Geometry geometry_;
-  Operands operands_;
+  [[nodiscard]] bool seeded() const {
+    return options.x.empty() && options.gradient.empty() && options.twiddles.empty();
+  }
+  /// Magnitudes of many products say little of their sum.
+  [[nodiscard]] Roundings roundings() const {
+    return problem().blocked() && seeded() ? Roundings::independent : Roundings::any;
+  }
 };
+
+// What kernels::PlannedWorkload asks for.
+std::string text(const Subject& subject);
+plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan);
+void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Plan>& plans);
+std::uint64_t least_bytes(const Subject& subject, const Plan& plan);
+WorkloadSummary summary(const Subject& subject, const Plan& plan);
+CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request);
+
+/// Checks pass grad_twiddles.
+CheckResult check_gradient(const Subject& subject, const Problem& p, const TensorReader& tensors,
+                           const CheckRequest& request);
 
 }  // namespace tessera::butterfly

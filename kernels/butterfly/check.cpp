@@ -157,51 +157,40 @@ kernels::SignedRows signed_rows(const FoundProduct& product, std::uint64_t seed,
 }  // namespace
 
 /// All columns, or some and sums with random signs of all.
-CheckResult Butterfly::check_product(const TensorReader& tensors,
-                                     const CheckRequest& request) const {
-  const Problem& p = options_.problem;
-  const std::vector<Factor> matrices = factors(p, operands_.twiddles);
+CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
+                    const CheckRequest& request) {
+  const Geometry geometry = subject.geometry(plan);
+  const Problem& p = geometry.problem;
+  if (p.pass == Pass::grad_twiddles) return check_gradient(subject, p, tensors, request);
+  const bool seeded = subject.seeded();
+  const std::vector<Factor> matrices = factors(p, subject.operands.twiddles);
   HostThreads threads(request.threads);
   const std::vector<float> found = tensors.floats(p.pass == Pass::forward ? "Y" : "Xg", threads);
-  const FoundProduct product{p, matrices, operands_.x, found, roundings()};
+  const FoundProduct product{p, matrices, subject.operands.x, found, subject.roundings()};
   FoundProduct of_sums = product;
-  if (seeded()) of_sums.roundings = Roundings::independent;
-  kernels::Checked checked{{"Y", p.type(), p.type()}};
-  checked.flops = useful_flops();
-  checked.most_flops = p.blocked() ? kMostOfBlocks : kMostComparedFlops;
-  checked.lines = p.n;
-  checked.grain = 8 * kAtOnce;  // that go through the same memory
-  checked.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+  if (seeded) of_sums.roundings = Roundings::independent;
+  kernels::Checked all{{"Y", p.type(), p.type()}};
+  all.flops = summary(subject, plan).useful_flops;
+  all.most_flops = p.blocked() ? kMostOfBlocks : kMostComparedFlops;
+  all.lines = p.n;
+  all.grain = 8 * kAtOnce;  // that go through the same memory
+  all.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
     compare_columns(product, strips, into);
   };
-  checked.sample = sampled_columns(geometry_, request.seed);
+  all.sample = sampled_columns(geometry, request.seed);
   if (p.dtype == Number::f16)
-    for (const std::uint64_t column : checked.sample) checked.exact_strips.push_back({column, {}});
-  checked.compare_exact = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
+    for (const std::uint64_t column : all.sample) all.exact_strips.push_back({column, {}});
+  all.compare_exact = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
     compare_exact(product, strips, into);
   };
   // Roundings of a factor go on to all rows that come of it.
-  checked.independent = seeded() ? 0.5 / p.stages() : 0;
-  checked.sides = 1;
-  checked.side = [&](unsigned /*side*/, HostThreads& all) {
-    return signed_rows(of_sums, request.seed, all);
+  all.independent = seeded ? 0.5 / p.stages() : 0;
+  all.sides = 1;
+  all.side = [&](unsigned /*side*/, HostThreads& of) {
+    return signed_rows(of_sums, request.seed, of);
   };
-  checked.most_suspects = 1024;
-  return kernels::check(checked, request, threads);
-}
-
-bool Butterfly::seeded() const {
-  return options_.x.empty() && options_.gradient.empty() && options_.twiddles.empty();
-}
-
-/// Magnitudes of many products say little of their sum.
-Roundings Butterfly::roundings() const {
-  return options_.problem.blocked() && seeded() ? Roundings::independent : Roundings::any;
-}
-
-CheckResult Butterfly::check(const TensorReader& tensors, const CheckRequest& request) const {
-  return options_.problem.pass == Pass::grad_twiddles ? check_gradient(tensors, request)
-                                                      : check_product(tensors, request);
+  all.most_suspects = 1024;
+  return kernels::check(all, request, threads);
 }
 
 }  // namespace tessera::butterfly

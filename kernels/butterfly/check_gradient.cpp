@@ -180,26 +180,26 @@ std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosin
 
 /// All sums in double; elements of a factor stand in `factors` four by four (of blocks, all of a
 /// pair's), pair after pair.
-CheckResult Butterfly::check_gradient(const TensorReader& tensors,
-                                      const CheckRequest& request) const {
-  const Problem& p = options_.problem;
+CheckResult check_gradient(const Subject& subject, const Problem& p, const TensorReader& tensors,
+                           const CheckRequest& request) {
+  const Operands& operands = subject.operands;
   std::vector<Stage> all;
   for (std::uint32_t stage = 0; stage < p.stages(); ++stage) {
     all.push_back({{},
-                   factor(p, operands_.twiddles, stage, false),
-                   factor(p, operands_.twiddles, stage, true)});
+                   factor(p, operands.twiddles, stage, false),
+                   factor(p, operands.twiddles, stage, true)});
     for_elements(p, stage, [&](auto, auto, auto, std::uint32_t row, std::uint32_t column) {
       all.back().elements.push_back({row, column});
     });
   }
-  const Roundings how = roundings();
+  const Roundings how = subject.roundings();
   HostThreads threads(request.threads);
-  const GradientSums sums = sums_of_all(p, operands_, all, how, threads);
+  const GradientSums sums = sums_of_all(p, operands, all, how, threads);
   const auto numbers_of = [&](std::uint32_t stage, std::uint32_t pair) {
     const Sum* const its = &sums[stage][std::size_t{4} * p.block * p.block * pair];
     if (p.parameters == Parameters::rotation)
-      return angle(its, p.n, operands_.twiddles.number(stage, pair, 0),
-                   operands_.twiddles.number(stage, pair, 1));
+      return angle(its, p.n, operands.twiddles.number(stage, pair, 0),
+                   operands.twiddles.number(stage, pair, 1));
     return elements(its, p, how);
   };
   const std::vector<float> found = tensors.floats("twiddles_g", threads);
@@ -218,7 +218,7 @@ CheckResult Butterfly::check_gradient(const TensorReader& tensors,
     }
   };
   // Roundings of a factor go on to all rows that come of it, and to the four of a twiddle.
-  checked.independent = seeded() ? 0.25 / p.stages() : 0;
+  checked.independent = subject.seeded() ? 0.25 / p.stages() : 0;
   return kernels::check(checked, {CheckMode::full}, threads);
 }
 

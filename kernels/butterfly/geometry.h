@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <span>
-
 #include "kernels/butterfly/schedule.h"
 #include "kernels/butterfly/shape.h"
 #include "sim/config/fields.h"
@@ -23,17 +20,10 @@ struct Plan {
 void describe(config::Fields& fields, Plan& plan);
 
 struct Candidate {
-  Problem problem;  ///< in the form of its products
   Plan plan;
   Prediction prediction;
   std::uint64_t tile_bytes = 0;  ///< that the fullest tile needs
 };
-
-/// The plan of least predicted cycles in any of these forms of a problem that fits the machine's
-/// SRAM, or the pinned plan in the form that is best for it. Throws UserError if none fits,
-/// KeyError if the pinned one cannot be carried out.
-Candidate choose_plan(std::span<const Problem> forms, const std::optional<Plan>& pinned,
-                      MachineCosts& costs);
 
 /// A plan as a part of a program, with its costs; its exchanges are estimated. Throws KeyError if
 /// it cannot be carried out.

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <vector>
 
-#include "kernels/butterfly/geometry.h"
-#include "kernels/butterfly/statement.h"
+#include "kernels/butterfly/butterfly.h"
 #include "kernels/pinned.h"
-#include "kernels/planned.h"
 #include "sim/base/counted.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
@@ -68,114 +65,44 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   }
 }
 
-Candidate priced(const Geometry& geometry, bool schedules, plan::Pricing& pricing) {
-  const Codes codes;
-  const plan::Found found = plan::priced(
-      {describe_program(geometry, pricing.machine(), codes, nullptr), representatives(geometry)},
-      schedules, pricing);
-  return {geometry.problem, geometry.plan, found.prediction, program::total(found.memory)};
+/// A plan in all numbers of rounds that may be of use, each in as few parts of the columns as give
+/// the fullest tile as little. `spared`: they lie on a part of the tiles in so many.
+std::vector<Plan> in_rounds(const Problem& problem, Plan plan, const MachineConfig& machine,
+                            std::uint32_t spared) {
+  std::vector<Plan> plans;
+  for (plan.rounds = 1; plan.rounds <= most_rounds(problem, machine);
+       plan.rounds += (plan.rounds + 2) / 3) {
+    const std::uint32_t units = ceil_div(problem.units(), plan.rounds);
+    const std::uint32_t split = std::min(
+        problem.units() / plan.rounds, std::max(1U, machine.tiles / plan.split_features / spared));
+    plan.split_n = ceil_div(units, ceil_div(units, split));
+    plans.push_back(plan);
+  }
+  return plans;
 }
 
-/// All plans of a problem: its form, how features and work are divided as options, rounds as their
-/// variants. A pinned plan is the only one of each form.
-class Plans {
- public:
-  Plans(std::span<const Problem> forms, const std::optional<Plan>& pinned,
-        const MachineConfig& machine)
-      : pinned_(pinned), machine_(machine) {
-    space_.variants = [this](std::size_t option) { return word(rounds(option).size()); };
-    space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      const Geometry its = geometry(option, variant);
-      return plan::Described(describe_program(its, machine_, codes_, nullptr),
-                             representatives(its));
-    };
-    for (const Problem& form : forms) add_all(form);
-    space_.bounds.resize(plans_.size());
-  }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
-
-  [[nodiscard]] Geometry geometry(std::size_t option, std::uint32_t variant) const {
-    const Problem& problem = *plans_[option].problem;
-    Plan plan = plans_[option].plan;
-    if (pinned_) return {problem, plan};
-    plan.rounds = rounds(option)[variant];
-    // As few parts as give the fullest tile as little.
-    const std::uint32_t units = ceil_div(problem.units(), plan.rounds);
-    const std::uint32_t split =
-        std::min(problem.units() / plan.rounds,
-                 std::max(1U, machine_.tiles / plan.split_features / plans_[option].spared));
-    plan.split_n = ceil_div(units, ceil_div(units, split));
-    return {problem, plan};
-  }
-  [[nodiscard]] const plan::Space& space() const { return space_; }
-
- private:
-  struct Option {
-    const Problem* problem;
-    Plan plan;                 ///< plan of one round
-    std::uint32_t spared = 1;  ///< columns lie on a part of the tiles in so many
-  };
-
-  [[nodiscard]] const std::vector<std::uint32_t>& rounds(std::size_t option) const {
-    return rounds_.at(plans_[option].problem);
-  }
-
-  void add_all(const Problem& problem) {
-    Plan plan = pinned_.value_or(Plan());
-    if (problem.blocked()) plan.unit = problem.shape.form();
-    if (problem.outer.depth != 0) plan.outer_unit = problem.outer.form();
-    std::vector<std::uint32_t>& rounds = rounds_[&problem];
-    if (pinned_) {
-      require_valid(plan, problem, machine_);
-      rounds = {plan.rounds};
-      plans_.push_back({&problem, plan});
-      return;
+/// All ways to divide features and work, but those that are far from fitting where features can be
+/// split further. Gradients of twiddles are summed over all parts of the columns: fewer are less to
+/// sum.
+void add_form(const Problem& problem, Plan plan, kernels::Plans<Plan>& plans) {
+  constexpr std::uint32_t kMostSpared = 8;
+  const MachineConfig& machine = plans.machine();
+  const std::uint32_t most = std::min(problem.pairs(), std::bit_floor(machine.tiles));
+  const auto add_rounds = [&] {
+    const bool sums = problem.pass == Pass::grad_twiddles;
+    const std::uint32_t columns = machine.tiles / plan.split_features;
+    for (std::uint32_t spared = 1; spared <= (sums ? std::min(columns, kMostSpared) : 1);
+         spared *= 2) {
+      std::vector<Plan> rounds = in_rounds(problem, plan, machine, spared);
+      const Geometry least{problem, rounds.back()};
+      if (least.bytes(0) <= 2 * sram_bytes(machine.tile) || plan.split_features * 2 > most)
+        plans.add_variants(std::move(rounds), 0);
     }
-    for (std::uint32_t each = 1; each <= most_rounds(problem, machine_); each += (each + 2) / 3)
-      rounds.push_back(each);
-    const std::uint32_t most = std::min(problem.pairs(), std::bit_floor(machine_.tiles));
-    for (plan.split_features = 1; plan.split_features <= most; plan.split_features *= 2)
-      for (plan.fused = 1; plan.fused <= most_fused(problem); ++plan.fused)
-        for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem, machine_);
-             ++plan.workers_n)
-          if (machine_.tile.contexts % plan.workers_n == 0) add_splits({&problem, plan}, most);
-  }
-
-  /// Gradients of twiddles are summed over all parts of the columns: fewer are less to sum.
-  void add_splits(Option option, std::uint32_t most_features) {
-    constexpr std::uint32_t kMostSpared = 8;
-    const std::uint32_t columns = machine_.tiles / option.plan.split_features;
-    const bool sums = option.problem->pass == Pass::grad_twiddles;
-    const std::uint32_t most = sums ? std::min(columns, kMostSpared) : 1;
-    for (; option.spared <= most; option.spared *= 2) add(option, most_features);
-  }
-
-  /// More than a tile holds is not worth describing where features can be split further.
-  void add(const Option& option, std::uint32_t most_features) {
-    plans_.push_back(option);
-    const Geometry least = geometry(plans_.size() - 1, word(rounds(plans_.size() - 1).size() - 1));
-    if (least.bytes(0) > 2 * sram_bytes(machine_.tile) &&
-        option.plan.split_features * 2 <= most_features)
-      plans_.pop_back();
-  }
-
-  const std::optional<Plan>& pinned_;
-  const MachineConfig& machine_;
-  Codes codes_;
-  std::map<const Problem*, std::vector<std::uint32_t>> rounds_;  ///< by variant
-  std::vector<Option> plans_;
-  plan::Space space_;
-};
-
-[[noreturn]] void fail(const Geometry& closest, program::CategoryBytes need,
-                       const MachineConfig& machine) {
-  // More bytes than 32 bits address have no memory table.
-  if (program::total(need) == 0)
-    need[static_cast<std::size_t>(program::Category::tensors)] = closest.bytes(0);
-  throw UserError(kernels::no_plan_fits(
-      fmt::format("butterfly for features={} n={}", closest.problem.features, closest.problem.n),
-      config::resolved(closest.plan), need, machine));
+  };
+  for (plan.split_features = 1; plan.split_features <= most; plan.split_features *= 2)
+    for (plan.fused = 1; plan.fused <= most_fused(problem); ++plan.fused)
+      for (plan.workers_n = 1; plan.workers_n <= most_workers_n(problem, machine); ++plan.workers_n)
+        if (machine.tile.contexts % plan.workers_n == 0) add_rounds();
 }
 
 }  // namespace
@@ -199,22 +126,34 @@ void describe(config::Fields& fields, Plan& plan) {
                kernels::kForms);
 }
 
-Candidate choose_plan(std::span<const Problem> forms, const std::optional<Plan>& pinned,
-                      MachineCosts& costs) {
-  plan::Pricing pricing(costs);
-  const Plans plans(forms, pinned, costs.machine());
-  const plan::Found found = plan::search(plans.space(), pricing);
-  const Geometry chosen = plans.geometry(found.option, found.variant);
-  // A pinned one is told that it does not fit by its memory table.
-  if (!found.fits && pinned)
-    return priced(chosen, chosen.problem.layout == Layout::blocked, pricing);
-  if (!found.fits) fail(chosen, found.memory, costs.machine());
-  return {chosen.problem, chosen.plan, found.prediction, program::total(found.memory)};
+/// In each form of the products; a pinned plan is the only one of its form.
+void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Plan>& plans) {
+  const std::optional<Plan>& pinned = subject->options.plan;
+  for (const Problem& form : subject->forms) {
+    Plan plan = pinned.value_or(Plan());
+    if (form.blocked()) plan.unit = form.shape.form();
+    if (form.outer.depth != 0) plan.outer_unit = form.outer.form();
+    if (pinned) {
+      require_valid(plan, form, subject->machine);
+      plans.add(plan, 0);
+    } else {
+      add_form(form, plan, plans);
+    }
+  }
+}
+
+std::uint64_t least_bytes(const Subject& subject, const Plan& plan) {
+  return subject.geometry(plan).bytes(0);
 }
 
 Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& pricing) {
   require_valid(plan, problem, pricing.machine());
-  return priced({problem, plan}, false, pricing);
+  const Geometry geometry{problem, plan};
+  const Codes codes;
+  const plan::Found found = plan::priced(
+      {describe_program(geometry, pricing.machine(), codes, nullptr), representatives(geometry)},
+      false, pricing);
+  return {plan, found.prediction, program::total(found.memory)};
 }
 
 }  // namespace tessera::butterfly

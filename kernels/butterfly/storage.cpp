@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/butterfly/butterfly.h"
-#include "sim/plan/lower.h"
+#include "kernels/butterfly/twiddles.h"
 
 namespace tessera::butterfly {
 
@@ -174,22 +173,6 @@ plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
       [layout, bytes = 4 * std::uint64_t{numbers_of_pair}](plan::Tile tile) {
         return layout.share(tile).size() * bytes / layout.pair_bytes();
       }};
-}
-
-program::Program Butterfly::lowered() const {
-  const Problem& p = options_.problem;
-  const Codes codes;
-  program::Program program = plan::lower(describe_program(geometry_, machine_, codes, &operands_));
-  const bool back = p.pass == Pass::grad_input;
-  const bool of_twiddles = p.pass == Pass::grad_twiddles;
-  program.add_tensor(data::tensor_of(back ? "Yg" : "X", operands_.x, p.type(), p.is_complex()));
-  if (of_twiddles)
-    program.add_tensor(data::tensor_of("Yg", operands_.gradient, p.type(), p.is_complex()));
-  Tensor twiddles{"twiddles", Role::weights, p.twiddle_type(), twiddle_shape(p), p.complex_code()};
-  twiddles.given = data::elements_by(
-      p.twiddle_type(), [this](std::uint64_t i) { return operands_.twiddles.file_value(i); });
-  program.add_tensor(std::move(twiddles));
-  return program;
 }
 
 }  // namespace tessera::butterfly

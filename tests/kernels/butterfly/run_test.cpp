@@ -15,6 +15,11 @@ namespace {
 
 using test::small_machine;
 
+struct Butterfly : kernels::PlannedWorkload<Subject> {
+  Butterfly(const Options& options, MachineCosts& costs)
+      : PlannedWorkload("butterfly", options, costs) {}
+};
+
 Options options_of(std::uint32_t features, std::uint32_t n, Number dtype, Parameters parameters) {
   Options options;
   options.problem.features = features;
