@@ -11,12 +11,23 @@
 #include "sim/elf/codelet.h"
 #include "sim/plan/description.h"
 
+namespace tessera {
+
+// What kernels state programs with; the names are the same in all of them.
+using plan::Calls;
+using plan::Pulls;
+using plan::Sizes;
+using program::BufferId;
+using program::Place;
+
+}  // namespace tessera
+
 namespace tessera::kernels {
 
 using Arguments = std::vector<program::Argument>;
 
 /// The place so many bytes behind another in its buffer.
-inline program::Place behind(program::Place place, std::uint64_t bytes) {
+inline Place behind(Place place, std::uint64_t bytes) {
   return {place.buffer, word(place.offset + bytes)};
 }
 

@@ -128,3 +128,11 @@ class EvenStorage {
 };
 
 }  // namespace tessera::kernels
+
+namespace tessera {
+
+using kernels::EvenSplit;
+using kernels::EvenStorage;
+using kernels::Interval;
+
+}  // namespace tessera

@@ -17,13 +17,13 @@ namespace tessera::kernels {
 
 /// Pieces of what is stored in `from` come to `into` on the tile at hand.
 template <class Pieces>
-void pull(plan::Pulls& pulls, program::Place into, program::BufferId from, const Pieces& pieces) {
+void pull(Pulls& pulls, Place into, BufferId from, const Pieces& pieces) {
   for (const auto& piece : pieces)
     pulls.push_back({behind(into, piece.at), piece.tile, {from, piece.offset}, piece.bytes});
 }
 /// Its bytes [begin, end).
-inline void pull(plan::Pulls& pulls, program::Place into, const EvenStorage& storage,
-                 program::BufferId from, std::uint64_t begin, std::uint64_t end) {
+inline void pull(Pulls& pulls, Place into, const EvenStorage& storage, BufferId from,
+                 std::uint64_t begin, std::uint64_t end) {
   pull(pulls, into, from, storage.pieces(begin, end));
 }
 
@@ -49,7 +49,7 @@ struct Arrays {
 
   /// One of `bytes(tile)` on a tile; `of` says all else.
   template <class Bytes>
-  program::BufferId operator()(std::string_view name, Bytes bytes, plan::Array of = {}) const {
+  BufferId operator()(std::string_view name, Bytes bytes, plan::Array of = {}) const {
     of.name = name;
     of.bytes = [bytes](plan::Tile tile) -> std::uint64_t { return bytes(tile); };
     of.tiles = tiles;
@@ -89,15 +89,15 @@ struct Spread {
   EvenSplit split;  ///< splits the elements
 
   /// An array of given values, and the tensor `name` of them.
-  [[nodiscard]] program::BufferId given(std::string_view array, std::string name,
-                                        const data::Seeded& values) const {
+  [[nodiscard]] BufferId given(std::string_view array, std::string name,
+                               const data::Seeded& values) const {
     description.tensor(data::tensor_of(std::move(name), values, {split.total}));
     return add(array, values.type, {.contents = contents_of(values, runs())});
   }
   /// An array that is read after the run as the tensor `name`.
-  [[nodiscard]] program::BufferId result(std::string_view array, std::string name,
-                                         program::Type type) const {
-    const program::BufferId made = add(array, type, {.keep = true});
+  [[nodiscard]] BufferId result(std::string_view array, std::string name,
+                                program::Type type) const {
+    const BufferId made = add(array, type, {.keep = true});
     description.tensor(
         {{std::move(name), program::Role::result, type, {split.total}}, made, runs()});
     return made;
@@ -109,7 +109,7 @@ struct Spread {
       into.add({0, split.begin(tile), split.part(tile).size(), 1});
     };
   }
-  program::BufferId add(std::string_view name, program::Type type, plan::Array of) const {
+  BufferId add(std::string_view name, program::Type type, plan::Array of) const {
     return Arrays{description, split.parts}(
         name,
         [split = split, each = data::element_bytes(type)](plan::Tile tile) {
@@ -136,12 +136,12 @@ struct Stored {
 
   [[nodiscard]] std::uint64_t bytes_on(plan::Tile tile) const { return storage.bytes_on(tile); }
   /// Bytes [begin, end) come to `into` on the tile at hand.
-  void pull(Interval bytes, program::Place into, plan::Pulls& pulls) const {
+  void pull(Interval bytes, Place into, Pulls& pulls) const {
     kernels::pull(pulls, into, storage, array, bytes.begin, bytes.end);
   }
 
   EvenStorage storage;
-  program::BufferId array{};
+  BufferId array{};
 };
 
 }  // namespace tessera::kernels

@@ -7,9 +7,6 @@
 
 namespace tessera::butterfly {
 
-using plan::Calls;
-using plan::Tile;
-
 namespace {
 
 /// Twiddles of numbers: a scalar times packed words.
@@ -102,13 +99,13 @@ struct Turning {
   RowPass pass;
 
   /// Square runs of a tile.
-  [[nodiscard]] std::uint64_t count(plan::Tile tile) const {
+  [[nodiscard]] std::uint64_t count(Tile tile) const {
     const Problem& p = geometry.problem;
     const std::uint64_t columns = geometry.units(tile).size() * p.unit_columns();
     return std::uint64_t{2} * pass.groups() * p.lines() * (columns / p.outer.depth) *
            (p.shape.depth / (kWordBytes / p.outer.input_bytes));
   }
-  [[nodiscard]] std::vector<sparse::SquareRun> squares(plan::Tile tile) const {
+  [[nodiscard]] std::vector<sparse::SquareRun> squares(Tile tile) const {
     const Problem& p = geometry.problem;
     const std::uint64_t size = p.outer.input_bytes;
     const std::uint64_t lanes = kWordBytes / size;
@@ -139,11 +136,9 @@ struct Turning {
   [[nodiscard]] BufferId add_list(Statement& statement) const {
     return statement.array(
         "squares",
-        [turning = *this](plan::Tile tile) {
-          return turning.count(tile) * sizeof(sparse::SquareRun);
-        },
+        [turning = *this](Tile tile) { return turning.count(tile) * sizeof(sparse::SquareRun); },
         false,
-        [turning = *this](plan::Tile tile, std::span<std::byte> into) {
+        [turning = *this](Tile tile, std::span<std::byte> into) {
           const std::vector<sparse::SquareRun> runs = turning.squares(tile);
           std::memcpy(into.data(), runs.data(), into.size());
         });
@@ -238,7 +233,7 @@ class BlockFactors : public Factors {
         const std::uint64_t begin = pass.first_row(g.problem, group) * row;
         for (std::uint32_t to = 0; to < cut.out.calls; ++to)
           for (std::uint32_t from = 0; from < cut.in.calls; ++from) {
-            const plan::Sizes sizes{columns, cut.out.blocks, cut.in.blocks};
+            const Sizes sizes{columns, cut.out.blocks, cut.in.blocks};
             const Place operands[] = {{weights, word(at)},
                                       {x, word(begin + from * leg)},
                                       {y, word(larger * (begin + to * leg))}};

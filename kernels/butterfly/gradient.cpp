@@ -6,8 +6,6 @@
 
 namespace tessera::butterfly {
 
-using plan::Tile;
-
 namespace {
 
 constexpr std::uint64_t kLeastShare = 16;  // bytes of an array that code is given

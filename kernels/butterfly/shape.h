@@ -13,9 +13,6 @@
 /// bit of their number, two by two, by twiddles of its own.
 namespace tessera::butterfly {
 
-using kernels::EvenSplit;
-using kernels::Interval;
-
 /// Which product of a layer Y = F X is computed.
 enum class Pass : std::uint8_t {
   forward,       ///< Y = F X

@@ -12,10 +12,6 @@
 namespace tessera::butterfly {
 
 using Arrays = std::span<const Place>;
-using plan::Calls;
-using plan::Pulls;
-using plan::Sizes;
-using plan::Tile;
 
 Statement::Statement(plan::Description& description, const Geometry& geometry,
                      const MachineConfig& machine, const Codes& codes, const Operands* operands)
@@ -49,7 +45,7 @@ BufferId Statement::empty_rows(std::string_view name, bool keep, std::uint32_t t
 }
 
 BufferId Statement::stored(
-    const kernels::EvenStorage& storage, std::uint64_t each, std::string_view name,
+    const EvenStorage& storage, std::uint64_t each, std::string_view name,
     const std::function<void(std::uint64_t first, std::span<std::byte>)>& fill) {
   return description_.array(
       {name,
@@ -301,7 +297,7 @@ plan::Description describe_program(const Geometry& geometry, const MachineConfig
   return description;
 }
 
-std::vector<plan::Tile> representatives(const Geometry& geometry) {
+std::vector<Tile> representatives(const Geometry& geometry) {
   const bool odd = geometry.plan.split_features == 1 && geometry.plan.split_n % 2 == 1;
   if (odd && geometry.tiles() > 1 && geometry.problem.layout == Layout::blocked)
     return {0, geometry.tiles() - 1};

@@ -14,9 +14,6 @@
 
 namespace tessera::butterfly {
 
-using program::BufferId;
-using program::Place;
-
 /// The operands. X (for grad_input Yg) has a row per feature, and two columns per complex number:
 /// the real and the imaginary part.
 struct Operands {
@@ -74,7 +71,7 @@ class Functions {
   std::uint32_t contexts_, workers_n_;
 };
 
-using CallsOf = std::function<void(plan::Tile, plan::Calls&)>;
+using CallsOf = std::function<void(Tile, Calls&)>;
 /// Calls of a pass's code on a tile's units. `first`: its twiddles, or the sums of products.
 CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
                    BufferId out);
@@ -90,8 +87,8 @@ CallsOf angle_calls(const GradientLayout& layout, const plan::Function& angles, 
 /// was when they were stated.
 class Statement {
  public:
-  using Bytes = std::function<std::uint64_t(plan::Tile)>;
-  using Contents = std::function<void(plan::Tile, std::span<std::byte>)>;
+  using Bytes = std::function<std::uint64_t(Tile)>;
+  using Contents = std::function<void(Tile, std::span<std::byte>)>;
   using Values = data::DenseOperand Operands::*;
   /// Writes the twiddles of some groups of a pass for a part of the features.
   using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
@@ -130,13 +127,13 @@ class Statement {
   /// Calls of every tile of the plan, in one compute set with those before it.
   void add(CallsOf calls) { set_.push_back(std::move(calls)); }
   /// An exchange, after all calls that were added before it.
-  void add_exchange(std::string name, plan::Tile tiles,
-                    std::function<void(plan::Tile, plan::Pulls&)> pulls, Bytes sends = {});
+  void add_exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
+                    Bytes sends = {});
   void add_swap(const RowPass& pass, const std::vector<BufferId>& arrays);
   /// Sums over columns, in an array of every tile with the same features: each adds up a share of
   /// those of all, in `result` or, if that is `all`, in place.
   struct Shares {
-    std::function<Interval(plan::Tile)> share;  ///< bytes
+    std::function<Interval(Tile)> share;  ///< bytes
     BufferId all, result;
   };
   /// `least`: bytes of what a tile receives.
@@ -145,10 +142,10 @@ class Statement {
   void finish(std::string name = "factors");
 
  private:
-  using PullsOf = std::function<void(plan::Tile, plan::Pulls&)>;
+  using PullsOf = std::function<void(Tile, Pulls&)>;
 
   [[nodiscard]] bool blocked() const { return geometry_.problem.layout == Layout::blocked; }
-  BufferId stored(const kernels::EvenStorage& storage, std::uint64_t each, std::string_view name,
+  BufferId stored(const EvenStorage& storage, std::uint64_t each, std::string_view name,
                   const std::function<void(std::uint64_t first, std::span<std::byte>)>& fill);
   /// Bytes of stored rows on the fullest tile in any round.
   [[nodiscard]] std::uint64_t row_bytes() const;
@@ -172,7 +169,7 @@ plan::Description describe_program(const Geometry& geometry, const MachineConfig
 
 /// The tiles that stand for all others: the fullest, and the one without a pair that takes the same
 /// twiddles.
-std::vector<plan::Tile> representatives(const Geometry& geometry);
+std::vector<Tile> representatives(const Geometry& geometry);
 
 /// How factors are applied and what their twiddles' gradients are made of: twiddles of numbers on
 /// packed words, twiddles of blocks as dense products.

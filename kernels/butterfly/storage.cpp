@@ -137,20 +137,20 @@ void StoredTwiddles::fill(
 
 plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows, BufferId array) {
   return {result_of(geometry.problem), array,
-          [geometry, rows](plan::Tile tile, program::Runs& runs) {
+          [geometry, rows](Tile tile, program::Runs& runs) {
             geometry.for_values(tile, rows, taker(geometry.problem, runs));
           },
-          [geometry](plan::Tile tile) { return geometry.bytes(tile); }};
+          [geometry](Tile tile) { return geometry.bytes(tile); }};
 }
 
 plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored, BufferId array) {
   const std::uint32_t size = data::element_bytes(round.problem.type());
   return {result_of(round.problem), array,
-          [problem = round.problem, stored, size](plan::Tile tile, program::Runs& runs) {
+          [problem = round.problem, stored, size](Tile tile, program::Runs& runs) {
             stored.for_numbers(stored.storage().begin(tile), stored.storage().bytes_on(tile) / size,
                                taker(problem, runs));
           },
-          [stored](plan::Tile tile) -> std::uint64_t { return stored.storage().bytes_on(tile); }};
+          [stored](Tile tile) -> std::uint64_t { return stored.storage().bytes_on(tile); }};
 }
 
 plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
@@ -161,7 +161,7 @@ plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
   return {
       Tensor{"twiddles_g", Role::gradient, program::Type::f32, twiddle_shape(p), p.complex_code()},
       array,
-      [layout, p, numbers](plan::Tile tile, program::Runs& runs) {
+      [layout, p, numbers](Tile tile, program::Runs& runs) {
         if (p.blocked()) return block_runs(layout, p, tile, runs);
         std::uint64_t at = 0;
         layout.for_pairs(tile, [&](std::uint32_t stage, std::uint32_t pair) {
@@ -170,7 +170,7 @@ plan::TensorOver gradient_in_shares(const Geometry& geometry, BufferId array) {
           at += numbers;
         });
       },
-      [layout, bytes = 4 * std::uint64_t{numbers_of_pair}](plan::Tile tile) {
+      [layout, bytes = 4 * std::uint64_t{numbers_of_pair}](Tile tile) {
         return layout.share(tile).size() * bytes / layout.pair_bytes();
       }};
 }

@@ -13,7 +13,7 @@
 /// Where operands lie in layout blocked: once, in equal stretches on all tiles of the machine.
 namespace tessera::butterfly {
 
-using kernels::EvenStorage;
+using plan::Tile;
 
 /// X or Y of a round: feature after feature, of each all units of columns; of blocks line after
 /// line.

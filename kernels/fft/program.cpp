@@ -11,8 +11,6 @@ namespace tessera::fft {
 
 namespace {
 
-using plan::Calls;
-using plan::Pulls;
 using plan::Tile;
 
 void store_point(std::span<std::byte> into, std::uint64_t byte, double real, double imaginary) {
@@ -44,7 +42,7 @@ struct Transform {
 
   std::shared_ptr<const Subject> subject;
   Digits digits;
-  kernels::EvenStorage stretches;  ///< layout natural: points in their order on all tiles
+  EvenStorage stretches;  ///< layout natural: points in their order on all tiles
   Vertices vertices;
 };
 

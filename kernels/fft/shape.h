@@ -13,9 +13,6 @@
 /// divided by N.
 namespace tessera::fft {
 
-using kernels::EvenSplit;
-using kernels::Interval;
-
 enum class Direction : std::uint8_t { forward, inverse };
 inline constexpr config::Names<Direction, 2> kDirections{
     {{"forward", Direction::forward}, {"inverse", Direction::inverse}}};

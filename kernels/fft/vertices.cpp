@@ -90,7 +90,6 @@ Work work_of(const Pass& pass, std::uint64_t columns) {
   return {pass.groups(), pass.stride * columns / kUnitPoints};
 }
 
-using plan::Sizes;
 using Operands = std::span<const Place>;
 
 const plan::Function& Functions::pass(const Pass& pass) {

@@ -46,9 +46,6 @@ RowPairs pairs_for_batch(const Digits& digits, std::uint32_t tile);
 /// lie so already.
 RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile);
 
-using program::BufferId;
-using program::Place;
-
 /// So many groups (transpositions: pairs of rows), so many units of each.
 struct Work {
   std::uint64_t groups;

@@ -178,7 +178,7 @@ void KeptTiles::write_block(std::span<const float> values, std::byte* into) cons
 KeptSample::KeptSample(const VectorType& type, std::uint32_t patches, std::uint32_t pairs)
     : lists{2 * pairs * kept_bytes(type), 2 * pairs * kept_bytes(type) + 2 * patches},
       bytes(lists.pairs + list_bytes(patches, pairs)) {
-  const kernels::EvenSplit divided{pairs, patches};
+  const EvenSplit divided{pairs, patches};
   for (std::uint32_t patch = 0; patch < patches; ++patch)
     put_short(bytes.data() + lists.pairs + std::size_t{2} * patch,
               static_cast<std::uint32_t>(divided.part(patch).size()));

@@ -107,7 +107,7 @@ class RoundStatement {
     const Rounds rounds = grid_.rounds();
     return [=, xs = layout_.x.stride(), ws = layout_.w.stride(), into_x = product_.x,
             into_w = product_.w](Tile tile, Loads& all) {
-      const auto load = [&](program::BufferId into, plan::OuterId from, const Storage& storage,
+      const auto load = [&](BufferId into, plan::OuterId from, const Storage& storage,
                             std::uint64_t stride, bool of_a) {
         plan::Load one{{into}, from, storage.begin(tile), storage.bytes_on(tile)};
         one.steps[0] = stride;

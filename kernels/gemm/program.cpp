@@ -7,12 +7,8 @@
 
 namespace tessera::gemm {
 
-using plan::Calls;
 using plan::Description;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 
 namespace {
 

@@ -11,7 +11,7 @@ namespace tessera::gemm {
 /// A row-major matrix and the array of a description that holds it.
 struct RowArray {
   RowMajor stored;
-  program::BufferId array;
+  BufferId array;
 };
 /// A and B as they are given, C where it is wanted. Each is at least as wide and, but for A and C,
 /// as high as whole blocks.
@@ -23,8 +23,8 @@ RowArrays given_by_rows(const Geometry& geometry, plan::Tile tiles, plan::Descri
                         const Operand* a, const Operand* b);
 /// Bytes of a row of C from the tiles that add it up, which have their results in `from`; `into`:
 /// the place of the first.
-void pull_row(const Geometry& geometry, program::BufferId from, std::uint64_t row, Interval bytes,
-              program::Place into, plan::Pulls& pulls);
+void pull_row(const Geometry& geometry, BufferId from, std::uint64_t row, Interval bytes,
+              Place into, Pulls& pulls);
 
 /// States the program of a plan without rounds, and the tensor of its result. Without operands it
 /// is good for estimates alone. All but `geometry` outlive the description.
@@ -40,8 +40,8 @@ void describe_product(plan::Description& description, const Geometry& geometry,
 /// The steps of a product of layout blocked, of which others bring the operands, round by round,
 /// and take the result.
 struct RoundSteps {
-  program::BufferId x, w;  ///< where the operands of a round are brought, as Storage has them
-  program::BufferId result;
+  BufferId x, w;  ///< where the operands of a round are brought, as Storage has them
+  BufferId result;
   bool in_place;                          ///< the sums of the next rounds overwrite the result
   std::function<void(bool first)> round;  ///< states one, of a sum that begins with it or goes on
   std::function<void()> finish;           ///< states what makes the sums of all rounds the result

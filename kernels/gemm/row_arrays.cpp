@@ -7,10 +7,7 @@
 namespace tessera::gemm {
 
 using plan::Description;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 
 namespace {
 

@@ -12,8 +12,6 @@ namespace tessera::gemm {
 
 using kernels::block_shape;
 using kernels::BlockShape;
-using kernels::EvenSplit;
-using kernels::Interval;
 using kernels::Layout;
 using program::Type;
 

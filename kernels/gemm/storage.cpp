@@ -129,8 +129,7 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
   }
 }
 
-plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored,
-                           program::BufferId array) {
+plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored, BufferId array) {
   const auto runs_of = [stored, size = data::element_bytes(matrix.type), rows = matrix.shape[0],
                         columns = matrix.shape[1]](std::uint32_t tile, program::Runs& runs) {
     stored.for_rows(tile, [&](std::uint64_t row, Interval held, std::uint32_t at) {

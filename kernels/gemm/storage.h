@@ -17,7 +17,7 @@ using Operand = data::DenseOperand;
 /// Where an operand's bytes lie before the run: in blocked layout, portion after portion in the
 /// order of its rows (X) or columns (W), dealt evenly to all tiles of the machine whatever the plan
 /// makes of them. A portion is what one superstep brings to a tile.
-class Storage : public kernels::EvenStorage {
+class Storage : public EvenStorage {
  public:
   enum class Role : std::uint8_t { x, w };
   Storage(const Geometry& geometry, Role role, std::uint32_t tiles);
@@ -89,7 +89,7 @@ class Panels {
 
 /// A row-major matrix, rows padded to whole blocks, as it is given or wanted: dealt evenly to all
 /// tiles of the machine, row after row.
-class RowMajor : public kernels::EvenStorage {
+class RowMajor : public EvenStorage {
  public:
   RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
       : EvenStorage(rows * pitch_bytes, kStorageGrain, tiles), pitch_(pitch_bytes) {}

@@ -10,9 +10,6 @@
 namespace tessera::gemm {
 namespace {
 
-using plan::Sizes;
-using plan::Tile;
-
 /// Sizes of a side in parts, in whole `unit`s, largest first; or the one that is given. Numbers of
 /// parts: all up to `all_to`, then an eighth more each time, `most` at most.
 std::vector<std::uint32_t> sizes_in_parts(std::uint32_t given, std::uint32_t all,

@@ -8,13 +8,7 @@
 namespace tessera::gemm {
 
 using kernels::behind;
-using kernels::EvenSplit;
-using kernels::EvenStorage;
-using kernels::Interval;
 using kernels::Stored;
-using plan::Sizes;
-using plan::Tile;
-using program::Place;
 
 std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts) {
   const auto most = [=](std::uint32_t rows) {
@@ -85,7 +79,7 @@ Place TiledProduct::lists(plan::Description& d) const {
 
 /// Pulls of some panels, from each the step of that number among those of all parts of the depth.
 void TiledProduct::pull_panels(const Stored& from, std::uint32_t unit, Interval panels, Place into,
-                               std::uint32_t number, plan::Pulls& pulls) const {
+                               std::uint32_t number, Pulls& pulls) const {
   const std::uint64_t steps = tile_.depth / type_.inputs, bytes = steps * unit;
   for (std::uint64_t panel = panels.begin; panel < panels.end; ++panel) {
     const std::uint64_t begin = (panel * all_steps() + number * steps) * unit;
@@ -94,13 +88,13 @@ void TiledProduct::pull_panels(const Stored& from, std::uint32_t unit, Interval 
 }
 
 void TiledProduct::pull_a(const Stored& a, Place into, Tile tile, std::uint32_t step,
-                          plan::Pulls& pulls) const {
+                          Pulls& pulls) const {
   const std::uint64_t first = std::uint64_t{row_of(tile)} * parts_;
   pull_panels(a, a_unit(), {first, first + parts_}, into, step_of(tile, step), pulls);
 }
 
 void TiledProduct::pull_b(const Stored& b, Place into, Tile tile, std::uint32_t step,
-                          plan::Pulls& pulls) const {
+                          Pulls& pulls) const {
   if (grid_.kept) {
     const std::uint64_t number =
         std::uint64_t{column_of(tile)} * grid_.all_steps() + step_of(tile, step);
@@ -249,7 +243,7 @@ void TiledProduct::add_runs(Tile tile, program::Runs& runs) const {
                   std::uint64_t{column_of(tile)} * tile_.columns + block * type_.outputs);
 }
 
-void TiledProduct::pull_sums(Place sums, Place into, Tile tile, plan::Pulls& pulls) const {
+void TiledProduct::pull_sums(Place sums, Place into, Tile tile, Pulls& pulls) const {
   const Interval own = ended(tile);
   if (own.size() == 0) return;
   for (std::uint32_t part = 0; part < grid_.parts; ++part)
@@ -259,7 +253,7 @@ void TiledProduct::pull_sums(Place sums, Place into, Tile tile, plan::Pulls& pul
 }
 
 void TiledProduct::add_up(const plan::Function& sum, Place parts, Place into, Tile tile,
-                          plan::Calls& calls) const {
+                          Calls& calls) const {
   const std::uint64_t own = ended(tile).size();
   if (own > 0) calls.add(sum, {own, grid_.parts - 1U}, {parts, into});
 }

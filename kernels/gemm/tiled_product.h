@@ -13,6 +13,8 @@
 /// which add up their sums at last, each of its share of C.
 namespace tessera::gemm {
 
+using plan::Tile;
+
 /// The search of vector_plan(): numbers of parts of m and n, and of steps.
 Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks);
@@ -30,7 +32,7 @@ plan::Function sum_of(const kernels::Codelet& code, const VectorType& type, std:
 
 /// A worker's share of a tile of C: parts of its rows and patches of its columns.
 struct Share {
-  kernels::Interval parts, patches;
+  Interval parts, patches;
 };
 
 /// A product on tiles: what its description's functions keep.
@@ -45,7 +47,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
         parts_(tile_.rows / grid_.patch.rows),
         patches_(tile_.columns / column_unit(type_, grid_.patch)),
         worker_rows_(rows_of_workers(parts_, patches_, contexts_)) {
-    for (plan::Tile column = 0; column < (grid_.kept ? grid_.plan.array_columns : 1); ++column)
+    for (Tile column = 0; column < (grid_.kept ? grid_.plan.array_columns : 1); ++column)
       worker_ends_.push_back(columns_of_workers(column));
   }
   TiledProduct(const TiledProduct&) = delete;
@@ -53,60 +55,54 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
 
   [[nodiscard]] const VectorGrid& grid() const { return grid_; }
   /// Tiles that have a part of the depth, and all.
-  [[nodiscard]] plan::Tile tiles_of_part() const {
+  [[nodiscard]] Tile tiles_of_part() const {
     return grid_.plan.array_rows * grid_.plan.array_columns;
   }
-  [[nodiscard]] plan::Tile tiles() const { return tiles_of_part() * grid_.parts; }
+  [[nodiscard]] Tile tiles() const { return tiles_of_part() * grid_.parts; }
   /// Bytes of C that a tile ends with: all of its own or, of parts of the depth, a share.
-  [[nodiscard]] std::uint64_t c_bytes(plan::Tile tile) const {
-    return ended(tile).size() * kResultBytes;
-  }
+  [[nodiscard]] std::uint64_t c_bytes(Tile tile) const { return ended(tile).size() * kResultBytes; }
   /// Tiles that stand for all: in some steps one that computes most, those whose pair is divided,
   /// and the last.
-  [[nodiscard]] std::vector<plan::Tile> stand_for_all() const;
+  [[nodiscard]] std::vector<Tile> stand_for_all() const;
 
   /// A and B as all tiles hold them: panels of a patch's rows or columns, step by step; of kept
   /// blocks tile by tile.
   [[nodiscard]] kernels::Stored stored_a(plan::Description& d) const;
   [[nodiscard]] kernels::Stored stored_b(plan::Description& d) const;
   /// The lists of a tile's kept blocks, step by step: it has them from the beginning.
-  [[nodiscard]] program::Place lists(plan::Description& d) const;
+  [[nodiscard]] Place lists(plan::Description& d) const;
   [[nodiscard]] std::uint64_t b_buffer_bytes() const {
     if (!grid_.kept) return tile_.b_bytes(type_);
     return b_unit() + std::uint64_t{2} * kept_bytes(type_);  // tile code reads ahead
   }
-  void pull_a(const kernels::Stored& a, program::Place into, plan::Tile tile, std::uint32_t step,
-              plan::Pulls& pulls) const;
-  void pull_b(const kernels::Stored& b, program::Place into, plan::Tile tile, std::uint32_t step,
-              plan::Pulls& pulls) const;
+  void pull_a(const kernels::Stored& a, Place into, Tile tile, std::uint32_t step,
+              Pulls& pulls) const;
+  void pull_b(const kernels::Stored& b, Place into, Tile tile, std::uint32_t step,
+              Pulls& pulls) const;
   /// The workers' shares of a tile's product, whose operands are given as if one worker did all of
   /// it.
-  [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, plan::Tile tile,
+  [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, Tile tile,
                                                  std::uint32_t step) const;
   /// Bytes of A and B that a tile sends in a step, for estimates.
   [[nodiscard]] std::uint64_t sent(const kernels::Stored& a, const kernels::Stored& b,
-                                   plan::Tile tile) const {
+                                   Tile tile) const {
     return ceil_div(std::uint64_t{a.bytes_on(tile)} + b.bytes_on(tile), std::uint64_t{grid_.steps});
   }
   /// A tile's pulls of its share of all parts' sums, part by part, which add_up() adds up.
-  void pull_sums(program::Place sums, program::Place into, plan::Tile tile,
-                 plan::Pulls& pulls) const;
-  void add_up(const plan::Function& sum, program::Place parts, program::Place into, plan::Tile tile,
-              plan::Calls& calls) const;
+  void pull_sums(Place sums, Place into, Tile tile, Pulls& pulls) const;
+  void add_up(const plan::Function& sum, Place parts, Place into, Tile tile, Calls& calls) const;
   /// Sizes, as call_of() says, of the worker that has most to do.
-  [[nodiscard]] plan::Sizes sizes(plan::Tile tile, std::uint32_t step) const;
+  [[nodiscard]] Sizes sizes(Tile tile, std::uint32_t step) const;
   /// Where the numbers of a tile of C belong.
-  void add_runs(plan::Tile tile, program::Runs& runs) const;
+  void add_runs(Tile tile, program::Runs& runs) const;
 
  private:
-  [[nodiscard]] std::uint32_t row_of(plan::Tile tile) const {
+  [[nodiscard]] std::uint32_t row_of(Tile tile) const {
     return tile % tiles_of_part() / grid_.plan.array_columns;
   }
-  [[nodiscard]] std::uint32_t column_of(plan::Tile tile) const {
-    return tile % grid_.plan.array_columns;
-  }
+  [[nodiscard]] std::uint32_t column_of(Tile tile) const { return tile % grid_.plan.array_columns; }
   /// Number of a step of a tile among those of all parts of the depth.
-  [[nodiscard]] std::uint32_t step_of(plan::Tile tile, std::uint32_t step) const {
+  [[nodiscard]] std::uint32_t step_of(Tile tile, std::uint32_t step) const {
     return tile / tiles_of_part() * grid_.steps + step;
   }
   [[nodiscard]] std::uint64_t all_steps() const { return grid_.k / type_.inputs; }
@@ -114,10 +110,10 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     return {grid_.patch.rows, column_unit(type_, grid_.patch), tile_.depth};
   }
   /// Accumulators, in the order of sums, that a tile adds up and ends with.
-  [[nodiscard]] kernels::Interval ended(plan::Tile tile) const {
+  [[nodiscard]] Interval ended(Tile tile) const {
     const std::uint64_t all =
         std::uint64_t{parts_} * patches_ * patch().sum_bytes(type_) / kSumBytes;
-    return kernels::EvenSplit{all, grid_.parts}.part(tile / tiles_of_part());
+    return EvenSplit{all, grid_.parts}.part(tile / tiles_of_part());
   }
   /// Bytes of a step of a panel; of kept blocks of a tile of B.
   [[nodiscard]] std::uint32_t a_unit() const {
@@ -127,14 +123,14 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     if (grid_.kept) return grid_.kept->block_bytes();
     return column_unit(type_, grid_.patch) * type_.inputs * type_.bytes;
   }
-  void pull_panels(const kernels::Stored& from, std::uint32_t unit, kernels::Interval panels,
-                   program::Place into, std::uint32_t number, plan::Pulls& pulls) const;
+  void pull_panels(const kernels::Stored& from, std::uint32_t unit, Interval panels, Place into,
+                   std::uint32_t number, Pulls& pulls) const;
   void write_a(std::uint64_t unit, std::span<std::byte> into) const;
   void write_b(std::uint64_t unit, std::span<std::byte> into) const;
   [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step,
-                                    const kernels::Interval& patches) const;
+                                    const Interval& patches) const;
   [[nodiscard]] std::vector<std::uint64_t> columns_of_workers(std::uint32_t column) const;
-  [[nodiscard]] std::vector<Share> shares(plan::Tile tile) const;
+  [[nodiscard]] std::vector<Share> shares(Tile tile) const;
 
   VectorProduct of_;
   const VectorGrid& grid_;

@@ -10,11 +10,7 @@
 namespace tessera::gemm {
 
 using kernels::behind;
-using kernels::Interval;
 using kernels::Stored;
-using plan::Sizes;
-using plan::Tile;
-using program::Place;
 
 plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
                        bool kept, Begins begins, Ends ends) {
@@ -118,7 +114,7 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
   for (std::uint32_t step = 0; step < grid.steps; ++step) {
     d.exchange(
         "inputs", p->tiles(),
-        [=](Tile at, plan::Pulls& pulls) {
+        [=](Tile at, Pulls& pulls) {
           p->pull_a(a, std::get<Place>(whole.a), at, step, pulls);
           p->pull_b(b, std::get<Place>(whole.b), at, step, pulls);
         },
@@ -127,7 +123,7 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     whole.ends = grid.ends(step);
     const plan::Function& function =
         d.function(call_of(code, type, grid.patch, grid.kept != nullptr, whole.begins, whole.ends));
-    d.compute("product", p->tiles(), [=, &function](Tile at, plan::Calls& calls) {
+    d.compute("product", p->tiles(), [=, &function](Tile at, Calls& calls) {
       calls.add_held(code.all(shared_arguments(p->workers(whole, at, step), code.contexts)),
                      function, p->sizes(at, step));
     });
@@ -137,12 +133,12 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     const Place parts = array_of("parts", [p, factor = grid.parts * kSumBytes / kResultBytes](
                                               Tile at) { return p->c_bytes(at) * factor; });
     d.exchange("parts", p->tiles(),
-               [=](Tile at, plan::Pulls& pulls) { p->pull_sums(sums, parts, at, pulls); });
+               [=](Tile at, Pulls& pulls) { p->pull_sums(sums, parts, at, pulls); });
     const plan::Function& sum = d.function(
         sum_of(kernels::Codelet::of(elf::KernelCode("gemm"), d, sum_code(type), code.contexts),
                type, of.shift));
     d.compute("sums", p->tiles(),
-              [=, &sum](Tile at, plan::Calls& calls) { p->add_up(sum, parts, c, at, calls); });
+              [=, &sum](Tile at, Calls& calls) { p->add_up(sum, parts, c, at, calls); });
   }
   d.tensor({of.result(), std::get<Place>(whole.c).buffer,
             [p](Tile at, program::Runs& runs) { p->add_runs(at, runs); }});

@@ -8,8 +8,7 @@ namespace tessera::gemm {
 
 using kernels::Arguments;
 using plan::Function;
-using plan::Sizes;
-using Operands = std::span<const program::Place>;
+using Operands = std::span<const Place>;
 
 program::Vertex stepped_product(const kernels::Codelet& code, const BlockShape& block, bool adds,
                                 const Sizes& sizes, const ProductSteps& steps, Operands operands) {

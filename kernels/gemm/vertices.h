@@ -46,8 +46,8 @@ struct ProductSteps {
   std::uint64_t x, y;
 };
 program::Vertex stepped_product(const kernels::Codelet& code, const BlockShape& block, bool adds,
-                                const plan::Sizes& sizes, const ProductSteps& steps,
-                                std::span<const program::Place> operands);
+                                const Sizes& sizes, const ProductSteps& steps,
+                                std::span<const Place> operands);
 
 /// Cycles that one run more of `rows` positions past a block takes a tile at least; `product` is
 /// that function of `description`.

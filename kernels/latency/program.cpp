@@ -153,7 +153,7 @@ class Latency : public Workload {
     plan::Description description(tiles);
     constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
     const std::uint32_t contexts = machine_.tile.contexts;
-    const program::BufferId data = description.array(
+    const BufferId data = description.array(
         {"chains",
          [contexts](Tile /*tile*/) -> std::uint64_t { return std::uint64_t{contexts} * kBytes; },
          true,
@@ -165,9 +165,9 @@ class Latency : public Workload {
          }});
     const auto compute = [&](const char* step, const std::string& name) {
       const program::Vertex vertex = kernels::Codelet::of(code_, description, name, contexts)
-                                         .all({steps, kBytes, program::Place{data}, operand()});
+                                         .all({steps, kBytes, Place{data}, operand()});
       description.compute(step, tiles,
-                          [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
+                          [vertex](Tile /*tile*/, Calls& calls) { calls.add(vertex); });
     };
     if (options_.operation == Operation::load) {
       description.measure(false);
@@ -251,7 +251,7 @@ Latency::Latency(const Options& options, MachineCosts& costs)
   // Where contexts compete for issue slots, their order settles after some steps.
   const Prediction prediction = plan::predict_uniform(
       {{8, 32}}, {chain_steps()},
-      [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
+      [this](const Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);
   const Operation operation = options.operation;
   const bool load = operation == Operation::load;
   const bool integer = operation >= Operation::integer && operation <= Operation::integer_divide;

@@ -21,8 +21,6 @@
 namespace tessera::matrix_unit {
 
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 using program::Type;
 
 namespace {
@@ -91,7 +89,7 @@ class MatrixUnit : public Workload {
     const kernels::Codelet codelet{description.code()->add_codelet(codelet_),
                                    machine_.tile.contexts};
     description.compute("product", tiles,
-                        [this, codelet, positions, w, x, y](Tile /*tile*/, plan::Calls& calls) {
+                        [this, codelet, positions, w, x, y](Tile /*tile*/, Calls& calls) {
                           calls.add(product(codelet, positions, w, x, y));
                         });
     plan::add_result(description, {"Y", Role::result, block_.partial, {tiles, positions, columns}},
@@ -99,10 +97,9 @@ class MatrixUnit : public Workload {
     return description;
   }
   [[nodiscard]] program::Vertex product(const kernels::Codelet& codelet, std::uint32_t positions,
-                                        program::BufferId w, program::BufferId x,
-                                        program::BufferId y) const {
+                                        BufferId w, BufferId x, BufferId y) const {
     return codelet.supervised(codelet.dealt(
-        {Place{w}, 0U, 0U, 0U}, positions, [&](kernels::Interval part, kernels::Arguments& into) {
+        {Place{w}, 0U, 0U, 0U}, positions, [&](Interval part, kernels::Arguments& into) {
           const Place own{y, word(part.begin * block_.y_bytes())};
           into.insert(into.end(), {word(part.size()) - 3U,
                                    Place{x, word(part.begin * block_.x_bytes())}, own, own});
@@ -193,7 +190,7 @@ MatrixUnit::MatrixUnit(const Options& options, MachineCosts& costs)
                                   partial_of(options.dtype))) {
   kernels::require_unit(machine_, block_.input, block_.partial);
   codelet_ = elf::embedded_codelet("matrix_unit", "matrix_unit_" + block_.name());
-  const auto one_tile = [this](const plan::Sizes& sizes) { return describe(1, word(sizes[0])); };
+  const auto one_tile = [this](const Sizes& sizes) { return describe(1, word(sizes[0])); };
   const std::uint64_t macs = std::uint64_t{options.n} * block_.depth * block_.columns;
   summarise({.problem = fmt::format("{}x{}x{} {} a tile", options.n, block_.columns, block_.depth,
                                     config::name_of(kModes, options.dtype)),

@@ -2,8 +2,6 @@
 
 namespace tessera::mlp {
 
-using program::Place;
-
 namespace {
 
 class ButterflyLayer : public RowLayer {

@@ -4,9 +4,6 @@
 
 namespace tessera::mlp {
 
-using kernels::Interval;
-using program::Place;
-
 namespace {
 
 constexpr std::uint32_t kUnitBytes = 16;  ///< two words of complex numbers, four samples

@@ -5,8 +5,6 @@
 
 namespace tessera::mlp {
 
-using program::Place;
-
 namespace {
 
 /// y = S T G Pi T B x + b: T is a Hadamard transform that keeps norms, its own inverse.

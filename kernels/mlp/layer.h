@@ -14,10 +14,7 @@
 /// The steps of one linear map in the description of a network.
 namespace tessera::mlp {
 
-using plan::Calls;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
 using training::CallsOf;
 using training::DensePlan;
 using training::MatrixArray;

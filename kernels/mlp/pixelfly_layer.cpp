@@ -3,7 +3,6 @@
 
 namespace tessera::mlp {
 
-using kernels::EvenStorage;
 using spmm_static::Partition;
 
 namespace {

@@ -54,7 +54,7 @@ struct AtRest {
   const pixelfly::Sampled& of;
   std::uint32_t block;
   std::uint64_t element_bytes;
-  kernels::EvenStorage storage;
+  EvenStorage storage;
   BlockNumbers number;
 };
 
@@ -86,7 +86,7 @@ struct Values {
   }
 
   const spmm_static::Partition& partition;
-  kernels::EvenStorage storage;
+  EvenStorage storage;
   BufferId array;
 };
 

@@ -5,8 +5,6 @@
 
 namespace tessera::mlp {
 
-using kernels::Interval;
-using program::Place;
 using training::kElementBytes;
 
 std::uint64_t FeatureRows::row_bytes(std::uint32_t each) const {
@@ -22,7 +20,7 @@ Share FeatureRows::twiddles() const {
 
 Share FeatureRows::by_rows(std::uint32_t from, std::uint32_t to) const {
   return {from, to,
-          [split = kernels::EvenSplit{row_bytes(from) / gemm::kPair, parts()},
+          [split = EvenSplit{row_bytes(from) / gemm::kPair, parts()},
            geometry = geometry](Tile tile) -> Interval {
             if (tile >= geometry.tiles()) return {0, 0};
             const Interval pairs = split.part(tile / geometry.plan.split_features);

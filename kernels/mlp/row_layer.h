@@ -16,10 +16,10 @@ using butterfly::RowPass;
 struct Share {
   std::uint32_t from, to;
   /// The bytes of sums that a tile adds up; none on other tiles.
-  std::function<kernels::Interval(Tile)> sums;
+  std::function<Interval(Tile)> sums;
   /// Where the share of a tile is in what tiles apply.
-  [[nodiscard]] kernels::Interval applied(Tile tile) const {
-    const kernels::Interval mine = sums(tile);
+  [[nodiscard]] Interval applied(Tile tile) const {
+    const Interval mine = sums(tile);
     return {mine.begin / from * to, mine.end / from * to};
   }
 };
@@ -127,12 +127,10 @@ class RowLayer : public Layer {
   Numbers make_numbers(const butterfly::Rows& rows, std::uint64_t first, std::uint64_t count);
   void add_bias(std::uint32_t stack);
   /// Parameters that are no bias, and the bias.
-  [[nodiscard]] kernels::Interval weights() const {
+  [[nodiscard]] Interval weights() const {
     return {0, context_.linear.parameters() - context_.linear.outputs};
   }
-  [[nodiscard]] kernels::Interval bias() const {
-    return {weights().end, context_.linear.parameters()};
-  }
+  [[nodiscard]] Interval bias() const { return {weights().end, context_.linear.parameters()}; }
 
   /// Rows of matrices' numbers.
   BufferId row_array(std::string_view name);

@@ -41,7 +41,7 @@ GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shap
   const std::uint32_t columns = rows.columns;
   std::vector<DenseRows> b{rows.x};
   if (rows.z) b.push_back(*rows.z);
-  std::vector<kernels::EvenStorage> squares;
+  std::vector<EvenStorage> squares;
   for (DenseRows& each : b) {
     if (!on_unit) continue;
     squares.push_back(each.storage);
@@ -126,7 +126,7 @@ namespace {
 template <class Visit>
 void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
   const std::uint64_t size = plan.partition.shape.bytes();
-  const kernels::EvenStorage storage = plan.results();
+  const EvenStorage storage = plan.results();
   const std::uint64_t first = storage.begin(tile) / size;
   const std::uint64_t end =
       std::min(first + storage.bytes_on(tile) / size, plan.blocks.size() * plan.area());

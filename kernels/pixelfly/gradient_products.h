@@ -16,8 +16,8 @@ struct GradientPlan {
       t;  ///< none if the rank is 0, nor dv; nor if others plan them
   Sampled dw;
   std::optional<Sampled> dv;
-  std::vector<kernels::EvenStorage> squares = {};  ///< made so: X and Z if they lie in blocks
-  Prediction prediction = {};                      ///< for all planned products
+  std::vector<EvenStorage> squares = {};  ///< made so: X and Z if they lie in blocks
+  Prediction prediction = {};             ///< for all planned products
 
   /// Why nothing fits; empty: the plan does.
   [[nodiscard]] std::string misfit() const;

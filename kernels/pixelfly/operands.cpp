@@ -6,7 +6,6 @@
 
 namespace tessera::pixelfly {
 
-using program::Place;
 using sparse::BlockMatrix;
 
 float factor_of(Factor factor, double gamma) {
@@ -47,7 +46,7 @@ struct FactorLists {
     }
   }
   /// Adds each worker's arguments: its list in `stored`, how many runs, the first byte.
-  void add_arguments(std::vector<program::Argument>& arguments, program::BufferId stored) const {
+  void add_arguments(std::vector<program::Argument>& arguments, BufferId stored) const {
     for (std::uint32_t w = 0; w < words.parts; ++w) {
       arguments.emplace_back(Place{stored, word(first[w] * sizeof(std::uint32_t))});
       arguments.emplace_back(first[w + 1] - first[w]);
@@ -55,7 +54,7 @@ struct FactorLists {
     }
   }
 
-  kernels::EvenSplit words;
+  EvenSplit words;
   std::vector<std::uint32_t> list, first{0};  ///< `first`: of each worker
 };
 
@@ -64,8 +63,8 @@ std::string typed(const char* name, program::Type type) {
 }
 
 /// An array of the runs as workers read them.
-program::BufferId list_of(const sparse::Statement& statement, program::Type type,
-                          const Scaling::Runs& runs) {
+BufferId list_of(const sparse::Statement& statement, program::Type type,
+                 const Scaling::Runs& runs) {
   const auto lists = [type, runs, workers = statement.contexts](sparse::Tile tile) {
     return FactorLists(type, runs(tile), workers).list;
   };
@@ -75,7 +74,7 @@ program::BufferId list_of(const sparse::Statement& statement, program::Type type
 
 }  // namespace
 
-Scaling::Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
+Scaling::Scaling(const sparse::Statement& statement, program::Type type, BufferId gamma,
                  const Runs& runs)
     : type_(type),
       code_(statement.codelet(typed("gamma_scale", type))),
@@ -93,8 +92,7 @@ Scaling::Scaling(const sparse::Statement& statement, program::Type type, double 
                   }),
               runs) {}
 
-void Scaling::add(plan::Calls& calls, sparse::Tile tile, program::BufferId from,
-                  program::BufferId to) const {
+void Scaling::add(Calls& calls, sparse::Tile tile, BufferId from, BufferId to) const {
   add_call(calls, tile, code_, {Place{from}, Place{to}, Place{gamma_}});
 }
 
@@ -102,13 +100,12 @@ sparse::Codelet Scaling::gradient_code(const sparse::Statement& statement, progr
   return statement.codelet(typed("gamma_gradients", type));
 }
 
-void Scaling::add_gradients(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
-                            program::BufferId gradients, program::BufferId weights,
-                            program::BufferId sums) const {
+void Scaling::add_gradients(Calls& calls, sparse::Tile tile, sparse::Codelet code,
+                            BufferId gradients, BufferId weights, BufferId sums) const {
   add_call(calls, tile, code, {Place{gradients}, Place{weights}, Place{gamma_}, Place{sums}});
 }
 
-void Scaling::add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+void Scaling::add_call(Calls& calls, sparse::Tile tile, sparse::Codelet code,
                        std::vector<program::Argument> arguments) const {
   const FactorLists lists(type_, runs_(tile), code.contexts);
   if (lists.list.empty()) return;
@@ -116,8 +113,7 @@ void Scaling::add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet co
   calls.add(code.all(std::move(arguments)));
 }
 
-program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64_t count,
-                       program::BufferId to) {
+program::Vertex sum_of(sparse::Codelet code, BufferId from, std::uint64_t count, BufferId to) {
   return code.one({Place{from}, Place{to}, word(count)});
 }
 

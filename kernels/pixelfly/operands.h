@@ -33,8 +33,8 @@ struct FactorRun {
 /// Runs of the elements numbered `elements` among those of `blocks` blocks: block e begins at
 /// begin(e), the last ends at begin(blocks), its factor is factor(e); elements behind have none.
 template <class Begin, class Of>
-std::vector<FactorRun> factor_runs(kernels::Interval elements, std::uint64_t blocks,
-                                   const Begin& begin, const Of& factor) {
+std::vector<FactorRun> factor_runs(Interval elements, std::uint64_t blocks, const Begin& begin,
+                                   const Of& factor) {
   std::uint64_t e = 0;  // the first that ends behind the first element
   for (std::uint64_t last = blocks; e < last;) {
     const std::uint64_t middle = e + (last - e) / 2;
@@ -61,33 +61,29 @@ class Scaling {
   using Runs = std::function<std::vector<FactorRun>(sparse::Tile)>;  ///< by tile
   Scaling(const sparse::Statement& statement, program::Type type, double gamma, const Runs& runs);
   /// Gamma is one f32 in an array of all tiles that have elements.
-  Scaling(const sparse::Statement& statement, program::Type type, program::BufferId gamma,
-          const Runs& runs);
+  Scaling(const sparse::Statement& statement, program::Type type, BufferId gamma, const Runs& runs);
   /// `from` times factors becomes `to`, which may be the same.
-  void add(plan::Calls& calls, sparse::Tile tile, program::BufferId from,
-           program::BufferId to) const;
+  void add(Calls& calls, sparse::Tile tile, BufferId from, BufferId to) const;
   /// Scales gradients in place and adds to `sums`, one f32 a worker, each worker's part of the
   /// gradient of gamma: the sum of gradient times weight over S minus that over U. Runs are whole
   /// words. `code`: gradient_code().
-  void add_gradients(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
-                     program::BufferId gradients, program::BufferId weights,
-                     program::BufferId sums) const;
+  void add_gradients(Calls& calls, sparse::Tile tile, sparse::Codelet code, BufferId gradients,
+                     BufferId weights, BufferId sums) const;
   [[nodiscard]] static sparse::Codelet gradient_code(const sparse::Statement& statement,
                                                      program::Type type);
 
  private:
-  void add_call(plan::Calls& calls, sparse::Tile tile, sparse::Codelet code,
+  void add_call(Calls& calls, sparse::Tile tile, sparse::Codelet code,
                 std::vector<program::Argument> arguments) const;
 
   program::Type type_;
   sparse::Codelet code_;
   Runs runs_;
-  program::BufferId gamma_{}, lists_{};
+  BufferId gamma_{}, lists_{};
 };
 
 /// The call of `code`, gamma_sum: `count` f32 become four, their sum and zeros.
-program::Vertex sum_of(sparse::Codelet code, program::BufferId from, std::uint64_t count,
-                       program::BufferId to);
+program::Vertex sum_of(sparse::Codelet code, BufferId from, std::uint64_t count, BufferId to);
 constexpr std::uint64_t kSumBytes = 16;
 
 /// The computed product. The sum over the batch runs along columns of X and dY.

@@ -8,7 +8,6 @@
 
 namespace tessera::pixelfly {
 
-using program::BufferId;
 using spmm_static::DenseEnd;
 using spmm_static::Partition;
 using spmm_static::Product;
@@ -140,7 +139,7 @@ class ChainPlanner {
   std::uint64_t capacity_;
   std::uint32_t rounds_ = 1, columns_ = 0;
   std::vector<spmm_static::DenseRows> x_;
-  spmm_static::EvenStorage y_;
+  EvenStorage y_;
   std::uint64_t least_ = UINT64_MAX;
   std::string why_;
 };
@@ -157,7 +156,7 @@ void scale(const Statement& statement, const Chain& chain, const Partition& oute
                               [&](std::uint64_t e) { return chain.factor(deal.column[e]); });
                         });
   statement.description.compute("scale", outer.tiles,
-                                [scaling, values](plan::Tile tile, plan::Calls& calls) {
+                                [scaling, values](plan::Tile tile, Calls& calls) {
                                   scaling.add(calls, tile, values, values);
                                 });
 }

@@ -8,8 +8,6 @@
 
 namespace tessera::pixelfly {
 
-using kernels::EvenStorage;
-using program::BufferId;
 using sparse::Codelet;
 using sparse::Tile;
 using spmm_static::RowRun;
@@ -48,7 +46,6 @@ Codelet gradient_codelet(const Statement& statement, const sparse::Shape& shape)
 /// Some workers do the same, the others nothing. Sizes: block rows of a worker, further blocks of
 /// the last one (one more), rows of a block, words of a row, workers that have some.
 plan::Function gradient_function(const Statement& statement, const sparse::Shape& shape) {
-  using plan::Sizes;
   const Codelet code = gradient_codelet(statement, shape);
   const auto list = [](const Sizes& sizes) {
     std::vector<std::uint16_t> all;
@@ -159,7 +156,7 @@ Weights weights_of(const Sampled& plan, std::uint64_t columns) {
 /// Pulls block rows of A, and rows of B; on the unit squares of B: the rows of B of a row's blocks
 /// lie beside each other.
 void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Arrays& b,
-                   BufferId left, BufferId right, plan::Pulls& pulls) {
+                   BufferId left, BufferId right, Pulls& pulls) {
   const auto& [part, share] = work.cells[tile];
   if (share == nullptr) return;
   const Partition& partition = work.plan.partition;
@@ -233,7 +230,7 @@ void multiply_rows(const Statement& statement, const Work& work, const std::stri
       statement.description.function(gradient_function(statement, shape));
   statement.description.compute(
       name + "multiply", plan.partition.tiles,
-      [=, &function, code = gradient_codelet(statement, shape)](Tile tile, plan::Calls& calls) {
+      [=, &function, code = gradient_codelet(statement, shape)](Tile tile, Calls& calls) {
         const auto& [part, share] = work->cells[tile];
         if (share == nullptr) return;
         if (turns) turns->first.add(calls, tile, given.a, places.a);
@@ -267,7 +264,7 @@ void multiply_on_unit(const Statement& statement, const Work& work, const std::s
       regroups ? &functions.regrouping(any.chunks.bytes, any.to_blocks) : nullptr;
   const plan::Function& product = functions.product(plan.partition.shape.unit, false);
   statement.description.compute(
-      name + "multiply", plan.partition.tiles, [=, &product](Tile tile, plan::Calls& calls) {
+      name + "multiply", plan.partition.tiles, [=, &product](Tile tile, Calls& calls) {
         const auto& [part, share] = work->cells[tile];
         if (share == nullptr) return;
         const Sampled& of = work->plan;
@@ -304,7 +301,7 @@ BufferId state_partial_blocks(const Statement& statement, const Work& work, cons
   const BufferId partials = array(work, statement, "partial blocks", &SampledWork::partial_bytes);
   statement.description.exchange(
       name + "inputs", work->plan.partition.tiles,
-      [=](Tile tile, plan::Pulls& pulls) { pull_operands(*work, tile, a, b, left, right, pulls); });
+      [=](Tile tile, Pulls& pulls) { pull_operands(*work, tile, a, b, left, right, pulls); });
   const auto multiply = on_unit ? multiply_on_unit : multiply_rows;
   multiply(statement, work, name, {{left}, {right}, {partials}, {}});
   return partials;
@@ -339,13 +336,13 @@ std::vector<BufferId> make_squares(const sparse::Statement& statement, const spa
     all.push_back(one);
   }
   if (moves)
-    statement.description.exchange("squares", tiles, [all](Tile tile, plan::Pulls& pulls) {
+    statement.description.exchange("squares", tiles, [all](Tile tile, Pulls& pulls) {
       for (const Turning& one : all)
         if (one.moves())
           sparse::pull(pulls, {one.blocks}, one.rows, one.given, one.squares.begin(tile),
                        one.squares.begin(tile + std::uint64_t{1}));
     });
-  statement.description.compute("squares", tiles, [all](Tile tile, plan::Calls& calls) {
+  statement.description.compute("squares", tiles, [all](Tile tile, Calls& calls) {
     for (const Turning& one : all)
       if (one.squares.bytes_on(tile) > 0) one.turning.add(calls, tile, {one.blocks}, {one.made});
   });

@@ -26,7 +26,7 @@ using Work = std::shared_ptr<const SampledWork>;
 
 /// Pulls what a tile adds up: its results of each part, part after part.
 void pull_partials(const SampledWork& work, Tile tile, BufferId partials, BufferId received,
-                   plan::Pulls& pulls) {
+                   Pulls& pulls) {
   const Sampled& plan = work.plan;
   const std::uint64_t size = plan.partial_size();
   const std::uint64_t begin = plan.results().begin(tile) / plan.partition.shape.bytes();
@@ -68,7 +68,7 @@ void add_sums(const Statement& statement, const Work& work, const std::string& n
                                    }});
   statement.description.exchange(
       name + "partial blocks", tiles,
-      [work, partials, received](Tile tile, plan::Pulls& pulls) {
+      [work, partials, received](Tile tile, Pulls& pulls) {
         pull_partials(*work, tile, partials, received, pulls);
       },
       [work](Tile tile) { return work->wanted_bytes(tile); });
@@ -81,7 +81,7 @@ void add_sums(const Statement& statement, const Work& work, const std::string& n
   const BufferId segments = statement.list(
       "segments", [workers](Tile tile) { return segment_list(workers(tile)).size(); },
       [workers](Tile tile) { return segment_list(workers(tile)); });
-  statement.description.compute(name + "add", tiles, [=](Tile tile, plan::Calls& calls) {
+  statement.description.compute(name + "add", tiles, [=](Tile tile, Calls& calls) {
     calls.add(adding(code, {received}, {results}, {segments}, workers(tile)));
   });
 }
@@ -258,7 +258,7 @@ class SampledSearch {
 
 }  // namespace
 
-kernels::EvenStorage Sampled::results() const {
+EvenStorage Sampled::results() const {
   const std::uint64_t elements = round_up(blocks.size() * area(), kChunk);
   return {elements * partition.shape.bytes(), kChunk * partition.shape.bytes(), partition.tiles};
 }

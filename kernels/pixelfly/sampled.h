@@ -15,8 +15,6 @@
 /// B that one of them names; of what comes out the blocks that are wanted are taken.
 namespace tessera::pixelfly {
 
-using program::BufferId;
-using program::Place;
 using spmm_static::Dealing;
 using spmm_static::DenseRows;
 using spmm_static::Part;
@@ -50,7 +48,7 @@ struct Sampled {
   [[nodiscard]] std::uint64_t partial_size() const { return data::element_bytes(partials()); }
   /// Results: all blocks that are wanted, each row by row; on the unit [rows that it gives at
   /// once][row of B][row of A].
-  [[nodiscard]] kernels::EvenStorage results() const;
+  [[nodiscard]] EvenStorage results() const;
   /// Elements of a block that lie side by side, and as what: of one row or one column of the matrix
   /// that is wanted.
   struct Run {
@@ -115,7 +113,7 @@ struct SampledOperands {
 /// Runs of what a tile holds of the results; block e's factor is factor(e).
 template <class Of>
 std::vector<FactorRun> factor_runs(const Sampled& of, std::uint32_t tile, const Of& factor) {
-  const kernels::EvenStorage storage = of.results();
+  const EvenStorage storage = of.results();
   const std::uint64_t size = of.partition.shape.bytes();
   return factor_runs(
       {storage.begin(tile) / size, storage.begin(tile + std::uint64_t{1}) / size}, of.blocks.size(),
@@ -152,15 +150,13 @@ BufferId state_partial_blocks(const Statement& statement,
 constexpr std::uint32_t square_columns(const sparse::Shape& shape) { return shape.unit.depth; }
 
 /// So many rows of so many columns in equal stretches of whole squares.
-kernels::EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows,
-                                    std::uint32_t columns, std::uint32_t tiles);
+EvenStorage square_storage(const sparse::Shape& shape, std::uint64_t rows, std::uint32_t columns,
+                           std::uint32_t tiles);
 
 /// States the steps that make squares of rows in blocks, which lie in arrays, on so many tiles;
 /// those that do not lie in whole squares are brought together first. Returns their arrays.
-std::vector<program::BufferId> make_squares(const sparse::Statement& statement,
-                                            const sparse::Shape& shape,
-                                            const std::vector<kernels::EvenStorage>& rows,
-                                            const std::vector<program::BufferId>& blocks,
-                                            std::uint32_t tiles);
+std::vector<BufferId> make_squares(const sparse::Statement& statement, const sparse::Shape& shape,
+                                   const std::vector<EvenStorage>& rows,
+                                   const std::vector<BufferId>& blocks, std::uint32_t tiles);
 
 }  // namespace tessera::pixelfly

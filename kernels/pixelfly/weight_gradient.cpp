@@ -37,11 +37,9 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
   };
   add(plan.dw, arrays.dw, first_dense);
   if (plan.dv) add(*plan.dv, arrays.dv, 0);
-  statement.description.compute("scale", plan.dw.partition.tiles,
-                                [all](Tile tile, plan::Calls& calls) {
-                                  for (const Scaled& one : all)
-                                    one.scaling.add(calls, tile, one.values, one.values);
-                                });
+  statement.description.compute("scale", plan.dw.partition.tiles, [all](Tile tile, Calls& calls) {
+    for (const Scaled& one : all) one.scaling.add(calls, tile, one.values, one.values);
+  });
 }
 
 /// Throws KeyError where the machine has no unit for the products that are wanted on it.
@@ -77,7 +75,7 @@ Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileC
   const auto results = [&](const Sampled& of, const char* name) {
     return statement.stored(of.results(), name, {}, true);
   };
-  const auto rows = [&](const kernels::EvenStorage& storage, const char* name,
+  const auto rows = [&](const EvenStorage& storage, const char* name,
                         const data::DenseOperand& operand) {
     return spmm_static::given(statement, {shape_, storage, partition.columns, name},
                               estimate ? nullptr : &operand);

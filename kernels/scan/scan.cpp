@@ -17,10 +17,7 @@
 namespace tessera::scan {
 
 using kernels::behind;
-using plan::Sizes;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 
 namespace {
 
@@ -84,8 +81,8 @@ const plan::Function& on_words(const Problem& problem, plan::Description& descri
       {fmt::format("{} by {}", name, workers),
        {{workers, std::uint64_t{8} * workers, 32}},
        [=](const Sizes& sizes, std::span<const Place> of) {
-         auto arguments = code.dealt(
-             {of[0], of[1]}, sizes[0], [&](kernels::Interval part, kernels::Arguments& into) {
+         auto arguments =
+             code.dealt({of[0], of[1]}, sizes[0], [&](Interval part, kernels::Arguments& into) {
                const std::uint64_t at = part.begin * kBytes;
                into.insert(into.end(),
                            {behind(of[2], at), behind(of[3], at), word(part.size()), 0U});
@@ -115,22 +112,22 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
       on_words(*problem, d, options.exclusive ? "scan_exclusive" : "scan_inclusive", contexts);
   const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
   // Adds some words up into one of the tile's.
-  const auto add = [=, &one](plan::Calls& calls, std::uint64_t count, BufferId of, Word into) {
+  const auto add = [=, &one](Calls& calls, std::uint64_t count, BufferId of, Word into) {
     calls.add(one, {count}, {{words, into}, {words}, {of}, {y}});
   };
-  d.compute("sums", tiles, [=, &sum](Tile tile, plan::Calls& calls) {
+  d.compute("sums", tiles, [=, &sum](Tile tile, Calls& calls) {
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
     add(calls, contexts, sums, own);
   });
   // The sums before a tile in its group, and the sums before its group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
     const BufferId received = array(name, [=](Tile tile) { return kBytes * count(tile); });
-    d.exchange(name, tiles, [=](Tile tile, plan::Pulls& pulls) {
+    d.exchange(name, tiles, [=](Tile tile, Pulls& pulls) {
       for (std::uint32_t i = 0; i < count(tile); ++i)
         pulls.push_back(
             {{received, word(i * kBytes)}, from(tile, i), {words, source}, word(kBytes)});
     });
-    d.compute(name, tiles, [=](Tile tile, plan::Calls& calls) {
+    d.compute(name, tiles, [=](Tile tile, Calls& calls) {
       if (count(tile) > 0) add(calls, count(tile), received, into);
       if (source == own && tile % each + 1 == each) add(calls, 2, words, group);
     });
@@ -144,7 +141,7 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
         "among groups", [=](Tile tile) { return tile / each; },
         [=](Tile /*tile*/, std::uint32_t i) { return i * each + each - 1; }, each > 1 ? group : own,
         groups_before);
-  d.compute("running sums", tiles, [=, &write](Tile tile, plan::Calls& calls) {
+  d.compute("running sums", tiles, [=, &write](Tile tile, Calls& calls) {
     calls.add(write, {elements(tile)}, {{sums}, {words}, {x}, {y}});
   });
   // The fullest, the last of a group, one of the last group, the last of all.

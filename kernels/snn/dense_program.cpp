@@ -6,10 +6,7 @@
 
 namespace tessera::snn {
 
-using plan::Calls;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 using training::Arguments;
 using training::bits_of;
 using training::CallsOf;

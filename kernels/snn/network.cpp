@@ -271,7 +271,7 @@ void require_sound(const Network& network, const std::string& key) {
 
 // Parameters of neurons as tile code takes them.
 
-void fill_parameters(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into) {
+void fill_parameters(const Layer& layer, Interval neurons, std::span<std::byte> into) {
   std::byte* to = into.data();
   for (std::uint64_t n = neurons.begin; n < neurons.end; n += 2, to += kPairBytes) {
     const Parameters made = parameters_of(layer, n, neurons.end);
@@ -279,7 +279,7 @@ void fill_parameters(const Layer& layer, kernels::Interval neurons, std::span<st
   }
 }
 
-void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into) {
+void fill_streams(const Layer& layer, Interval neurons, std::span<std::byte> into) {
   const std::uint64_t pairs = ceil_div<std::uint64_t>(neurons.size(), 2);
   const std::uint32_t values = stream_values(layer.kind);
   for (std::uint64_t pair = 0; pair < pairs; ++pair) {

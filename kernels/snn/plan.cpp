@@ -149,7 +149,7 @@ std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide) {
   return widths;
 }
 
-kernels::Interval Plan::marked(VectorId vector, std::uint64_t mark) const {
+Interval Plan::marked(VectorId vector, std::uint64_t mark) const {
   if (!bits()) return {mark, mark + 1};
   const std::uint64_t each = layers[vector - 1].neurons_per_tile;
   const std::uint64_t tile = mark / lists[vector].marks_a_tile;

@@ -61,9 +61,7 @@ struct ListPlan {
   std::uint32_t spread = 1;
   std::uint32_t first_home = 0;  ///< home of sample 0; homes are counted over all vectors
 
-  [[nodiscard]] kernels::Interval part(std::uint32_t s) const {
-    return kernels::EvenSplit{marks, spread}.part(s);
-  }
+  [[nodiscard]] Interval part(std::uint32_t s) const { return EvenSplit{marks, spread}.part(s); }
 };
 
 /// Where gradients of a vector's spikes are added up that the tiles of one layer have made.
@@ -78,7 +76,7 @@ struct Reduction {
   /// The vector's number among those that lead to the layer.
   [[nodiscard]] std::size_t source() const { return vector == layer ? 0 : 1; }
   /// Tiles of a group, in a layer with `all` tiles.
-  [[nodiscard]] kernels::Interval members(std::uint32_t group, std::uint32_t all) const {
+  [[nodiscard]] Interval members(std::uint32_t group, std::uint32_t all) const {
     const std::uint64_t begin = std::uint64_t{group} * group_size;
     return {begin, group + 1 == groups ? all : begin + group_size};
   }
@@ -150,7 +148,7 @@ struct Plan {
   /// Neurons that a word of marks is for, at most.
   [[nodiscard]] std::uint32_t neurons_a_mark() const { return bits() ? kNeuronsAWord : 1; }
   /// First and last neuron of a vector's mark, of which the last is left out.
-  [[nodiscard]] kernels::Interval marked(VectorId vector, std::uint64_t mark) const;
+  [[nodiscard]] Interval marked(VectorId vector, std::uint64_t mark) const;
   /// Vectors that lead to a layer's neurons: the one before, its own if it is recurrent.
   [[nodiscard]] static std::vector<VectorId> sources(const Network& network, std::uint32_t layer);
 };

@@ -36,7 +36,7 @@ void fill_unlisted(std::span<std::byte> into);
 
 /// Parameters of a layer's neurons, two by two; see tile_code.h.
 constexpr std::uint32_t kPairBytes = 80;
-void fill_parameters(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into);
+void fill_parameters(const Layer& layer, Interval neurons, std::span<std::byte> into);
 
 /// Parameters in the order in which the best plan's tile code takes them: biases, then two streams
 /// of so many values a neuron.
@@ -46,7 +46,7 @@ constexpr std::uint32_t stream_values(NeuronKind kind) {
          : kind == NeuronKind::cuba_lif ? 3
                                         : 4;
 }
-void fill_streams(const Layer& layer, kernels::Interval neurons, std::span<std::byte> into);
+void fill_streams(const Layer& layer, Interval neurons, std::span<std::byte> into);
 
 /// Words of chance by which a tile that selects differs from others.
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,

@@ -76,14 +76,14 @@ Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t ca
 }
 
 /// Neurons in the order in which a worker looks through its marks `first` to `end`, by chance.
-std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, kernels::Interval marks,
+std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, Interval marks,
                                     std::uint32_t chance) {
   const std::uint32_t each = plan.neurons_a_mark();
   const auto count = static_cast<std::uint32_t>(marks.size());
   const std::uint32_t start = below(chance, count * each);
   std::vector<std::uint32_t> order;
   const auto add = [&](std::uint64_t mark, std::uint32_t from, std::uint32_t to) {
-    const kernels::Interval these = plan.marked(vector, mark);
+    const Interval these = plan.marked(vector, mark);
     for (std::uint32_t place = from; place < to; ++place) {
       // The second neuron's bit of a pair is foremost.
       const std::uint64_t n = these.begin + (each > 1 ? place ^ 1U : place);
@@ -295,7 +295,7 @@ List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t ste
   const std::uint32_t largest = ceil_div(plan.marks, plan.spread) * each;
   std::vector<Found> parts;
   for (std::uint32_t s = 0; s < plan.spread; ++s) {
-    const kernels::Interval part = plan.part(s);
+    const Interval part = plan.part(s);
     const std::uint64_t chunk = ceil_div<std::uint64_t>(part.size(), workers);
     const std::uint64_t room = std::min<std::uint64_t>(plan.capacity, chunk * each);
     const std::uint32_t chance =
@@ -303,7 +303,7 @@ List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t ste
     std::vector<Found> found(workers);
     for (std::uint32_t w = 0; w < workers && w * chunk < part.size(); ++w) {
       const std::uint64_t first = part.begin + w * chunk;
-      const kernels::Interval mine{first, std::min(first + chunk, part.end)};
+      const Interval mine{first, std::min(first + chunk, part.end)};
       for (const std::uint32_t k :
            order_of(plan_, vector, mine, mixed(chance + step * 0x9e3779b9U + w))) {
         if (marks[k] == 0) continue;

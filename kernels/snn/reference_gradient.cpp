@@ -178,7 +178,7 @@ void PlainNetwork::find_spike_gradients(std::size_t sample, std::uint32_t step) 
     const std::uint32_t tiles = plan_.layers[reduction.layer].tiles;
     const List& list = lists_[reduction.vector][sample][step];
     for (std::uint32_t g = 0; g < reduction.groups; ++g) {
-      const kernels::Interval members = reduction.members(g, tiles);
+      const Interval members = reduction.members(g, tiles);
       Values sum;
       for (std::uint64_t m = members.begin; m < members.end; ++m) {
         const Values one = dots(reduction, sample, list, word(m));

@@ -14,12 +14,7 @@
 /// turn is a batch.
 namespace tessera::snn {
 
-using kernels::Interval;
-using plan::Calls;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 using training::Arguments;
 
 /// Neurons of a layer on a tile.
@@ -140,7 +135,7 @@ class Layout : public Subject {
   }
   /// Marks of a site, ids that a worker and a site find at most.
   [[nodiscard]] std::uint32_t marks_a_site(VectorId vector) const {
-    return word(kernels::EvenSplit{plan.lists[vector].marks, plan.lists[vector].spread}.largest());
+    return word(EvenSplit{plan.lists[vector].marks, plan.lists[vector].spread}.largest());
   }
   [[nodiscard]] std::uint32_t worker_capacity(VectorId vector, std::uint32_t marks) const {
     return std::min(plan.lists[vector].capacity,

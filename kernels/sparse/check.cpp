@@ -16,7 +16,7 @@ float exact_element(const SampledProduct& product, std::uint64_t block, std::uin
                     std::span<const float> left, const float* right) {
   const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));
   std::vector<float> partials;
-  for (const kernels::Interval& columns : product.columns) {
+  for (const Interval& columns : product.columns) {
     const std::uint64_t begin = std::min(columns.begin, product.n);
     const auto its = left.subspan(begin, std::min(columns.end, product.n) - begin);
     float& sum = partials.emplace_back(0.0F);
@@ -105,7 +105,7 @@ CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::u
       y,
       rounding,
       [&w](std::uint64_t row, std::vector<kernels::Term>& terms) { read_row(w, row, terms); },
-      [&](std::uint64_t row, kernels::Interval /*columns: all*/, std::span<float> of_row) {
+      [&](std::uint64_t row, Interval /*columns: all*/, std::span<float> of_row) {
         exact(static_cast<std::uint32_t>(row), x, of_row);
       }};
   kernels::Checked checked = kernels::row_check(product, {"Y", rounding.type, rounding.partials},

@@ -68,7 +68,7 @@ struct SampledProduct {
   std::function<const float*(std::uint64_t row)> left = {}, right = {};
   /// Element number `at` of a block, row by row.
   std::function<float(std::uint64_t block, std::uint32_t at)> found = {};
-  std::vector<kernels::Interval> columns = {};  ///< columns of A and B, by partial sum
+  std::vector<Interval> columns = {};  ///< columns of A and B, by partial sum
   /// As SumOrder::own.
   std::function<std::size_t(std::uint64_t block, std::uint32_t at)> own = {};
   /// Further arithmetic on a block's elements; absent: none.

@@ -33,8 +33,8 @@ struct Chunked {
 
 /// The part on `tile` of a matrix of so many columns that all tiles hold evenly, in chunks of
 /// `depth` rows (1: by rows) of elements of `bytes`.
-inline Chunked chunks_on(const kernels::EvenStorage& storage, std::uint64_t tile,
-                         std::uint32_t bytes, std::uint32_t depth, std::uint64_t columns) {
+inline Chunked chunks_on(const EvenStorage& storage, std::uint64_t tile, std::uint32_t bytes,
+                         std::uint32_t depth, std::uint64_t columns) {
   return {{storage.begin(tile) / bytes, storage.begin(tile + 1) / bytes},
           depth,
           columns,

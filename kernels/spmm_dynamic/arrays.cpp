@@ -4,9 +4,6 @@
 
 namespace tessera::spmm_dynamic {
 
-using plan::Pulls;
-using program::BufferId;
-
 void Arrays::fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const {
   const Cell at = cell(tile);
   const std::vector<std::byte> all = given->pool(run, grid().partition(at));

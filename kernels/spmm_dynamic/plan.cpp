@@ -225,8 +225,7 @@ std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid) {
       std::llround((1 + problem.headroom) * static_cast<double>(even)));
 }
 
-kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
-                                 std::uint32_t block_rows) {
+EvenStorage row_storage(const Problem& problem, const Grid& grid, std::uint32_t block_rows) {
   const Shape& shape = problem.shape;
   return {std::uint64_t{block_rows} * shape.block * grid.columns * grid.z * shape.bytes(), kWord,
           grid.tiles()};

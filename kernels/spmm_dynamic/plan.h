@@ -111,8 +111,7 @@ std::vector<std::byte> pool_bytes(const Buffers& sizes, const PoolShape& shape,
 /// The pools of a grid: their room follows from the problem, and from whose planner it is.
 PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contexts);
 /// Where a dense matrix of so many block rows lies in layout natural, by rows.
-kernels::EvenStorage row_storage(const Problem& problem, const Grid& grid,
-                                 std::uint32_t block_rows);
+EvenStorage row_storage(const Problem& problem, const Grid& grid, std::uint32_t block_rows);
 /// Blocks that a bucket of one tile has room for.
 std::uint64_t bucket_blocks(const Problem& problem, const Grid& grid);
 

@@ -187,16 +187,15 @@ std::uint64_t Pricer::product_cycles(const Parts& parts, std::uint32_t partition
   const auto array = [&](std::uint64_t bytes) {
     return probe.array({"sample", [bytes](Tile) { return bytes; }});
   };
-  const program::BufferId held =
-      probe.array({"sample", [&pool](Tile) { return pool.size(); }, false,
-                   [&pool](Tile, std::span<std::byte> into) {
-                     std::copy(pool.begin(), pool.end(), into.begin());
-                   }});
+  const BufferId held = probe.array({"sample", [&pool](Tile) { return pool.size(); }, false,
+                                     [&pool](Tile, std::span<std::byte> into) {
+                                       std::copy(pool.begin(), pool.end(), into.begin());
+                                     }});
   const PoolPlaces places{held, array(parts.bytes.x), array(parts.bytes.y), array(kFlagBytes)};
   const auto code = sparse::Codelet::of(code_.sparse, probe, product_codelet(parts.shape()),
                                         machine().tile.contexts);
   const Cell cell{partition % parts.grid().x, partition / parts.grid().x, 0};
-  probe.compute("multiply", 1, [&](Tile, plan::Calls& calls) {
+  probe.compute("multiply", 1, [&](Tile, Calls& calls) {
     calls.add(product(code, parts.pool, parts.bytes.meta, cell, places));
   });
   return pricing_.calls(probe, 0);

@@ -19,7 +19,7 @@ std::string product_codelet(const Shape& shape);
 
 /// Where a tile has what a product takes.
 struct PoolPlaces {
-  program::BufferId pool, x, y, flags;
+  BufferId pool, x, y, flags;
 };
 /// The product of a cell with a pool of `meta` bytes of lists.
 program::Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32_t meta,

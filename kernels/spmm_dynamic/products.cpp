@@ -6,9 +6,7 @@
 
 namespace tessera::spmm_dynamic {
 
-using plan::Sizes;
 using program::Argument;
-using program::Place;
 
 namespace {
 

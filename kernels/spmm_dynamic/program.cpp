@@ -5,11 +5,6 @@
 
 namespace tessera::spmm_dynamic {
 
-using plan::Calls;
-using plan::Pulls;
-using program::BufferId;
-using program::Place;
-
 namespace {
 
 constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
@@ -71,7 +66,7 @@ class Statement {
   /// Rows of a dense matrix as they are given, or wanted: those that are kept.
   sparse::RowArray rows(std::string_view name, std::uint32_t block_rows,
                         const data::DenseOperand* Given::*operand) {
-    const kernels::EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
+    const EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
     const auto part = [storage, bytes = shape().bytes(), width = s_->width()](Tile tile) {
       return sparse::chunks_on(storage, tile, bytes, 1, width);
     };
@@ -283,13 +278,11 @@ class Statement {
                                                                 Place flags) {
       return codelet.supervised({pool, home.x, home.y, flags});
     };
-    const plan::Function& code =
-        d_.function({"pool_away",
-                     {},
-                     [vertex](const plan::Sizes&, std::span<const Place> at) {
-                       return vertex({}, at[0], at[1]);
-                     },
-                     [](const plan::Sizes&) { return std::vector<std::uint64_t>(2, kFlagBytes); }});
+    const plan::Function& code = d_.function(
+        {"pool_away",
+         {},
+         [vertex](const Sizes&, std::span<const Place> at) { return vertex({}, at[0], at[1]); },
+         [](const Sizes&) { return std::vector<std::uint64_t>(2, kFlagBytes); }});
     d_.compute("compare with home", tiles(), [s = s_, vertex, &code](Tile tile, Calls& calls) {
       const Place home{s->pools[0], kHomeOffset};
       calls.add(vertex(s->cell(tile), home, s->flag(Flag::away_along_y)), code, {});

@@ -91,9 +91,9 @@ struct Given {
 
 /// States the program; without `given` only its time and memory can be read. Returns the array of
 /// results.
-program::BufferId state_program(plan::Description& description, const Parts& parts,
-                                const sparse::TileCode& code, const Decided& decided,
-                                const std::shared_ptr<const Given>& given);
+BufferId state_program(plan::Description& description, const Parts& parts,
+                       const sparse::TileCode& code, const Decided& decided,
+                       const std::shared_ptr<const Given>& given);
 
 /// Turns of a loop of two steps each that take pools home which went `steps` on, of `length` tiles
 /// around.
@@ -118,30 +118,30 @@ enum class Flag : std::uint8_t {
 struct Arrays : Parts {
   explicit Arrays(const Parts& parts) : Parts(parts) {}
 
-  program::BufferId bucket{}, pools[2]{};  ///< the pools travel from the one to the other
-  program::BufferId flags{};
-  program::BufferId x_slice{}, x{};  ///< rows of X
-  program::BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
-  program::BufferId received{};      ///< partial results of others
-  program::BufferId results{};       ///< results of the tile's share
+  BufferId bucket{}, pools[2]{};  ///< the pools travel from the one to the other
+  BufferId flags{};
+  BufferId x_slice{}, x{};  ///< rows of X
+  BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
+  BufferId received{};      ///< partial results of others
+  BufferId results{};       ///< results of the tile's share
   std::shared_ptr<const Given> given;
 
   [[nodiscard]] const data::DenseOperand* operand(const data::DenseOperand* Given::*which) const {
     return given == nullptr ? nullptr : (*given).*which;
   }
-  [[nodiscard]] program::Place flag(Flag which) const {
+  [[nodiscard]] Place flag(Flag which) const {
     return {flags, kFlagWord * static_cast<std::uint32_t>(which)};
   }
-  [[nodiscard]] program::Place partial(std::uint64_t chunk) const {
+  [[nodiscard]] Place partial(std::uint64_t chunk) const {
     const std::uint32_t at = word(chunk) * kChunkBytes;
-    return shape().gradient ? program::Place{pools[0], bytes.meta + at} : program::Place{y, at};
+    return shape().gradient ? Place{pools[0], bytes.meta + at} : Place{y, at};
   }
 
   void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const;
   /// Buckets of the partition, rows of X (of Yg) that the tile needs.
-  void pull_operands(Tile tile, plan::Pulls& pulls) const;
+  void pull_operands(Tile tile, Pulls& pulls) const;
   /// The tile's share of the others' partial results; sums of one part are results as they are.
-  void pull_partials(Tile tile, plan::Pulls& pulls) const;
+  void pull_partials(Tile tile, Pulls& pulls) const;
 };
 
 }  // namespace tessera::spmm_dynamic

@@ -9,8 +9,6 @@
 /// The parts of one product with a dynamic W, and their layout on a tile.
 namespace tessera::spmm_dynamic {
 
-using sparse::EvenSplit;
-using sparse::Interval;
 using sparse::Shape;
 using sparse::Type;
 

@@ -61,9 +61,9 @@ class SpmmDynamic : public Workload {
                                          HostThreads& threads) const;
   /// Declare what users know.
   void add_results(plan::Description& description, const std::shared_ptr<const Parts>& parts,
-                   program::BufferId results) const;
+                   BufferId results) const;
   void add_values(plan::Description& description, const std::shared_ptr<const Parts>& parts,
-                  program::BufferId results) const;
+                  BufferId results) const;
   void add_given(plan::Description& description) const;
   [[nodiscard]] std::string result_name(std::uint32_t run) const;
   /// The tensor's name in a run, with the run's number where there are several: "Y.1".

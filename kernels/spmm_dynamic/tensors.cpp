@@ -26,11 +26,10 @@ std::string SpmmDynamic::name_of(const std::string& tensor, std::uint32_t run) c
 }
 
 void SpmmDynamic::add_results(plan::Description& description,
-                              const std::shared_ptr<const Parts>& parts,
-                              program::BufferId results) const {
+                              const std::shared_ptr<const Parts>& parts, BufferId results) const {
   const Shape& shape = problem_.shape;
   if (shape.gradient) return add_values(description, parts, results);
-  const kernels::EvenStorage rows = row_storage(problem_, parts->grid(), problem_.block_rows);
+  const EvenStorage rows = row_storage(problem_, parts->grid(), problem_.block_rows);
   const auto part = [parts, rows](std::size_t tile) -> sparse::Chunked {
     if (!parts->rows_wanted()) return parts->result_part(parts->cell(word(tile)));
     return sparse::chunks_on(rows, tile, parts->shape().bytes(), 1, parts->width());
@@ -49,8 +48,7 @@ void SpmmDynamic::add_results(plan::Description& description,
 
 /// A cell holds a stretch of the values of its partition's pool, unit after unit.
 void SpmmDynamic::add_values(plan::Description& description,
-                             const std::shared_ptr<const Parts>& parts,
-                             program::BufferId results) const {
+                             const std::shared_ptr<const Parts>& parts, BufferId results) const {
   for (std::uint32_t run = 0; run < runs(); ++run) {
     const sparse::BlockMatrix& w = patterns_[run];
     program::Tensor tensor{

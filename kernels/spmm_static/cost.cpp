@@ -35,7 +35,7 @@ bool may_pay(std::uint32_t width, std::uint32_t workers, std::uint32_t together)
 
 std::uint64_t Cost::product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width) {
   if (shape_.block > 1) {
-    const plan::Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
+    const Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
     if (shape_.on_unit()) return said_[sizes] = call(blocks_, sizes);
     std::uint64_t least = UINT64_MAX;
     for (const std::uint32_t together : {1U, shape_.unit.positions_at_once()})
@@ -91,7 +91,7 @@ SharingPrice Cost::price(const Sharing& sharing, std::uint32_t width) {
 
 std::uint64_t Cost::product_at_least(std::uint64_t rows, std::uint64_t blocks,
                                      std::uint32_t width) const {
-  const plan::Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
+  const Sizes sizes{rows, blocks - rows + 1, width / shape_.unroll()};
   std::uint64_t most = 0;
   for (const auto& [less, cycles] : said_) {
     if (less.front() > sizes.front()) break;

@@ -174,7 +174,6 @@ struct Shared {
 Shared share_out(const Share& share, const PricedSharings& sharings, std::uint32_t width,
                  std::uint32_t contexts);
 
-using kernels::EvenStorage;
 using program::Type;
 using sparse::Shape;
 namespace published = sparse::published;

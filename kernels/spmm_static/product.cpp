@@ -2,12 +2,9 @@
 
 namespace tessera::spmm_static {
 
-using plan::Calls;
-using plan::Pulls;
-
 void pull_chunk(const Partition& partition, const Part& part, const std::vector<DenseRows>& from,
-                const std::vector<BufferId>& x, std::uint64_t row, kernels::Interval bytes,
-                Place into, Pulls& pulls) {
+                const std::vector<BufferId>& x, std::uint64_t row, Interval bytes, Place into,
+                Pulls& pulls) {
   std::size_t operand = from.size() - 1;
   while (from[operand].first > row) --operand;
   const auto& [before, storage] = from[operand];
@@ -28,8 +25,8 @@ void pull_dense_rows(const Partition& partition, const Part& part,
                {into, word(i * bytes)}, pulls);
 }
 
-std::vector<kernels::Interval> values_given(const Partition& partition) {
-  std::vector<kernels::Interval> numbers(partition.tiles, {0, 0});
+std::vector<Interval> values_given(const Partition& partition) {
+  std::vector<Interval> numbers(partition.tiles, {0, 0});
   const EvenStorage storage = partition.value_storage();
   const std::uint64_t size = partition.shape.bytes();
   for (Tile tile = 0; partition.shares_values() && tile < partition.tiles; ++tile)

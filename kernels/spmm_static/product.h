@@ -10,9 +10,6 @@
 /// The steps of one product in a description, which may have others before and after it.
 namespace tessera::spmm_static {
 
-using plan::Tile;
-using program::BufferId;
-using program::Place;
 using sparse::Codelet;
 using sparse::Statement;
 
@@ -60,17 +57,17 @@ plan::Function adding_function(const Statement& statement, const Shape& shape);
 enum class Region : std::uint8_t { all, multiply, add };
 
 /// The numbers of values of W that each tile is given; none on some.
-std::vector<kernels::Interval> values_given(const Partition& partition);
+std::vector<Interval> values_given(const Partition& partition);
 
 /// Pulls `bytes` of the columns of `part` of the chunk of rows from `row` on; `from` says where
 /// rows lie in `x`, an array each.
 void pull_chunk(const Partition& partition, const Part& part, const std::vector<DenseRows>& from,
-                const std::vector<BufferId>& x, std::uint64_t row, kernels::Interval bytes,
-                Place into, plan::Pulls& pulls);
+                const std::vector<BufferId>& x, std::uint64_t row, Interval bytes, Place into,
+                Pulls& pulls);
 /// Pulls the columns of `part` of these blocks of rows, one after the other.
 void pull_dense_rows(const Partition& partition, const Part& part,
                      const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
-                     const std::vector<std::uint32_t>& blocks, BufferId into, plan::Pulls& pulls);
+                     const std::vector<std::uint32_t>& blocks, BufferId into, Pulls& pulls);
 
 class Product {
  public:
@@ -106,7 +103,7 @@ class Product {
   void add_values();
   void add_inputs(const std::vector<BufferId>& x, bool values);
   /// Multiplies a share: blocks on the matrix unit or in vector code, single elements.
-  using Multiply = std::function<void(const Part&, const Share&, plan::Calls&)>;
+  using Multiply = std::function<void(const Part&, const Share&, Calls&)>;
   [[nodiscard]] Multiply block_products(const ProductPlaces& places) const;
   [[nodiscard]] Multiply vector_products(const ProductPlaces& places) const;
   [[nodiscard]] Multiply element_products(const ProductPlaces& places) const;

@@ -2,7 +2,6 @@
 
 namespace tessera::spmm_static {
 
-using plan::Pulls;
 using sparse::Chunked;
 using sparse::Direction;
 

@@ -9,9 +9,6 @@
 
 namespace tessera::spmm_static {
 
-using plan::Tile;
-using program::BufferId;
-using program::Place;
 using sparse::Statement;
 
 /// A dense matrix in equal parts on all tiles.

@@ -37,7 +37,7 @@ class Cost {
   const plan::Function& shared(const Sharing& sharing);
   SharingPrice price(const Sharing& sharing, std::uint32_t width);
   ElementWork element_work(std::uint32_t words, std::uint64_t most_in_row);
-  std::uint64_t call(const plan::Function& function, const plan::Sizes& sizes) {
+  std::uint64_t call(const plan::Function& function, const Sizes& sizes) {
     return pricing_.call(shell_, function, sizes);
   }
 
@@ -50,7 +50,7 @@ class Cost {
   plan::Function blocks_, adding_;
   std::map<Sharing, plan::Function> shared_;          ///< blocks in vector code
   std::map<std::uint32_t, PricedSharings> sharings_;  ///< by width
-  std::map<plan::Sizes, std::uint64_t> said_;         ///< cycles of products of blocks
+  std::map<Sizes, std::uint64_t> said_;               ///< cycles of products of blocks
   std::shared_ptr<const ElementWorks> elements_;
 };
 

@@ -5,9 +5,6 @@
 // The additions of a product's partial rows.
 namespace tessera::spmm_static {
 
-using plan::Calls;
-using plan::Pulls;
-
 void Product::add_up(BufferId results) {
   if (work_->reduction.direct()) return send_results(results);
   received_ = array("partials received", [](const Work& work, Tile tile) -> std::uint64_t {

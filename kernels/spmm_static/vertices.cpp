@@ -4,7 +4,6 @@ namespace tessera::spmm_static {
 
 using kernels::behind;
 using plan::Function;
-using plan::Sizes;
 using program::Argument;
 using Operands = std::span<const Place>;
 
@@ -48,7 +47,7 @@ Function block_function(const Statement& statement, const Shape& shape) {
     const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
     return code.supervised(code.dealt(
         {at[0], at[1], at[2], word(sizes[0]), width(sizes) * x_bytes, 0U, 0U, 0U}, sizes[2],
-        [&](sparse::Interval loops, kernels::Arguments& into) {
+        [&](Interval loops, kernels::Arguments& into) {
           const std::uint32_t first = word(loops.begin) * unroll;
           into.insert(into.end(), {first * x_bytes, behind(at[3], std::uint64_t{first} * y_bytes),
                                    word(loops.size()) - (unroll == 1 ? 3 : 2),

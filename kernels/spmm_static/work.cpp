@@ -89,7 +89,7 @@ std::uint64_t Work::sum_bytes(Tile tile) const {
   return sum;
 }
 
-kernels::Interval Work::values(Tile tile) const {
+Interval Work::values(Tile tile) const {
   const Share* const share = cells[tile].share;
   if (share == nullptr) return {0, 0};
   return {partition.deal.value_begin[share->first], partition.deal.value_begin[share->last]};

@@ -155,7 +155,7 @@ struct Work {
   [[nodiscard]] std::uint64_t partial_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t received_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t sum_bytes(Tile tile) const;
-  [[nodiscard]] kernels::Interval values(Tile tile) const;  ///< their numbers in the deal
+  [[nodiscard]] Interval values(Tile tile) const;  ///< their numbers in the deal
   /// Calls visit(destination, bytes of partial rows before it, bytes of sums before it) for those
   /// on a tile.
   template <class Visit>

@@ -43,7 +43,7 @@ std::vector<Job> own_tiles(const std::vector<GroupCost>& costs, std::uint32_t pa
   std::uint32_t first = 0;
   for (std::uint32_t g = 0; g < costs.size(); ++g) {
     const auto wanted = static_cast<std::uint32_t>(tiles_for(costs[g], panels, high));
-    const kernels::EvenSplit split{panels, wanted};
+    const EvenSplit split{panels, wanted};
     for (std::uint32_t i = 0; i < wanted; ++i) jobs.push_back({g, first + i, split.part(i)});
     first += round_up(wanted, grain);
   }

@@ -17,7 +17,7 @@ constexpr std::uint64_t kFew = 4, kMany = 12;
 /// Gives each worker as many columns and elements, all in one row.
 OverlayPart alike(std::uint64_t columns, std::uint64_t elements, std::uint32_t workers) {
   OverlayPart part{{0}, {0}, {}};
-  const kernels::EvenSplit split{elements, word(columns)};
+  const EvenSplit split{elements, word(columns)};
   for (std::uint64_t c = 0; c < workers * columns; ++c)
     part.begin.push_back(part.begin.back() + word(split.part(c % columns).size()));
   part.row.assign(part.begin.back(), 0);
@@ -89,22 +89,22 @@ OverlayCode::OverlayCode(const elf::KernelCode& code, plan::Description& descrip
 
 /// Sizes: panels, and of each worker columns and elements. A fit begins where work is measured.
 plan::Function OverlayCode::function(const std::string& name, bool adds) const {
-  const auto part = [workers = contexts_](const plan::Sizes& sizes) {
+  const auto part = [workers = contexts_](const Sizes& sizes) {
     return alike(sizes[1], sizes[2], workers);
   };
   return {fmt::format("{} of {}", name, block_.name()),
           {{1, 1}, {1, kMany}, {1, kFew * kMany}},
-          [self = *this, part, adds](const plan::Sizes& sizes, auto operands) {
+          [self = *this, part, adds](const Sizes& sizes, auto operands) {
             return self.vertex({part(sizes), {0, 1, 0}, sizes[0], adds},
                                {operands[0], operands[1], operands[2], operands[3]});
           },
-          [part, block = block_](const plan::Sizes& sizes) {
+          [part, block = block_](const Sizes& sizes) {
             const OverlayPart of = part(sizes);
             const std::uint64_t vectors = sizes[0] * block.result_bytes();
             return std::vector{list_bytes(of), of.row.size() * block.input_bytes, vectors,
                                vectors * of.columns()};
           },
-          [self = *this, part](const plan::Sizes& sizes, std::size_t operand, auto into) {
+          [self = *this, part](const Sizes& sizes, std::size_t operand, auto into) {
             if (operand == 0) self.write_list(part(sizes), into);
           }};
 }
@@ -142,7 +142,7 @@ program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) 
 }
 
 /// Those of the worker that has most to do.
-plan::Sizes OverlayCode::sizes(const Call& call) const {
+Sizes OverlayCode::sizes(const Call& call) const {
   const std::vector<Interval> shares = worker_columns(call.part, call.work, contexts_);
   const auto cycles = [&](const Interval& mine) {
     return call.work.cycles(mine.size(), call.part.elements(mine));
@@ -153,7 +153,7 @@ plan::Sizes OverlayCode::sizes(const Call& call) const {
   return {call.panels, most->size(), call.part.elements(*most)};
 }
 
-void OverlayCode::add(const Call& call, const Operands& operands, plan::Calls& calls) const {
+void OverlayCode::add(const Call& call, const Operands& operands, Calls& calls) const {
   calls.add(vertex(call, operands), *functions_[call.adds], sizes(call));
 }
 

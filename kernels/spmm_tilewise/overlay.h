@@ -13,8 +13,6 @@
 /// after the other, from rows of A^T that are gathered for them.
 namespace tessera::spmm_tilewise {
 
-using kernels::Interval;
-
 struct OverlayPart {
   std::vector<std::uint32_t> rows;   ///< rows of W that it names, ascending
   std::vector<std::uint32_t> begin;  ///< index of each column's first element, and the end
@@ -68,9 +66,9 @@ class OverlayCode {
     bool adds;  ///< to what the result holds
   };
   struct Operands {
-    program::Place list, values, a, result;
+    Place list, values, a, result;
   };
-  void add(const Call& call, const Operands& operands, plan::Calls& calls) const;
+  void add(const Call& call, const Operands& operands, Calls& calls) const;
   [[nodiscard]] std::uint64_t cycles(const Call& call, plan::Pricing& pricing) const;
   [[nodiscard]] OverlayWork work(plan::Pricing& pricing) const;
 
@@ -84,7 +82,7 @@ class OverlayCode {
  private:
   [[nodiscard]] plan::Function function(const std::string& name, bool adds) const;
   [[nodiscard]] program::Vertex vertex(const Call& call, const Operands& operands) const;
-  [[nodiscard]] plan::Sizes sizes(const Call& call) const;
+  [[nodiscard]] Sizes sizes(const Call& call) const;
 
   plan::Description& description_;
   gemm::BlockShape block_;

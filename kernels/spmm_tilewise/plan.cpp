@@ -198,7 +198,7 @@ class Plans {
       const ColumnTile& tile = pattern_.tiles[t];
       const std::uint32_t width = word(tile.columns.size());
       // Shorter tiles in parts of about the same size.
-      const kernels::EvenSplit split{width, ceil_div(width * parts, widest_)};
+      const EvenSplit split{width, ceil_div(width * parts, widest_)};
       for (std::uint32_t part = 0; part < split.parts; ++part) {
         const Interval columns = split.part(part);
         OverlayPart overlay = overlay_part(pattern_, tile, columns, rows_[t]);
@@ -256,7 +256,7 @@ class Plans {
   [[nodiscard]] std::vector<Load> loads(const Plan& plan) {
     std::vector<Load> loads(machine().tiles);
     const auto stored = [&](std::uint32_t columns, plan::Tile tile) -> std::uint64_t {
-      const kernels::EvenStorage all = panel_storage(form_->problem, columns, machine().tiles);
+      const EvenStorage all = panel_storage(form_->problem, columns, machine().tiles);
       return all.begin(tile + 1) - all.begin(tile);
     };
     for (const Job& job : plan.jobs) {

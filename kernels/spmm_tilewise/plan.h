@@ -113,8 +113,7 @@ Imbalance kept_rows(const TilePattern& pattern);
 using sparse::TileCode;
 
 /// Where A or C lies: its panels of rows, each by columns.
-kernels::EvenStorage panel_storage(const Problem& problem, std::uint32_t columns,
-                                   std::uint32_t tiles);
+EvenStorage panel_storage(const Problem& problem, std::uint32_t columns, std::uint32_t tiles);
 
 /// Per superstep one exchange and one product; C is scattered at the end. `a` may be absent where
 /// only time and memory are wanted. All arguments outlive the description.

@@ -8,12 +8,9 @@
 
 namespace tessera::spmm_tilewise {
 
-using kernels::EvenStorage;
 using kernels::Stored;
 using plan::Description;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
 
 namespace {
 
@@ -42,7 +39,7 @@ struct Product {
   /// The rows of a group that a superstep loads, whole blocks of depth.
   [[nodiscard]] Interval loaded(const Group& group, std::uint32_t cut) const {
     const std::uint32_t depth = problem.block.depth;
-    const Interval blocks = kernels::EvenSplit{group.rows.size() / depth, plan->cuts}.part(cut);
+    const Interval blocks = EvenSplit{group.rows.size() / depth, plan->cuts}.part(cut);
     return {blocks.begin * depth, blocks.end * depth};
   }
   [[nodiscard]] std::span<const std::uint32_t> rows(const Group& group, std::uint32_t cut) const {
@@ -183,7 +180,7 @@ void pull_results(const Product& p, const std::vector<ColumnRun>& runs, Tile til
       const std::uint64_t end = std::min(first + run.columns, own.end);
       if (begin >= end) continue;
       const Group& group = p.plan->groups[run.group];
-      const kernels::EvenSplit panels{p.problem.panels(), group.jobs};
+      const EvenSplit panels{p.problem.panels(), group.jobs};
       const Job& job = p.plan->jobs[group.first_job + panels.holder(panel)];
       const auto slot = &job - p.plan->jobs_on(job.machine).data();
       const std::uint64_t at =
@@ -324,7 +321,7 @@ class Statement {
     const plan::Function& dense = of.dense.product(of.problem.block, cut > 0);
     const plan::Function* packing = converts() ? &of.dense.packing() : nullptr;
     description_.compute(
-        "product", tiles_, [p = product_, cut, &dense, packing](Tile tile, plan::Calls& calls) {
+        "product", tiles_, [p = product_, cut, &dense, packing](Tile tile, Calls& calls) {
           const gemm::BlockShape& block = p->problem.block;
           p->for_jobs(tile, [&](const Job& job, const Group& group, const Slot& slot) {
             const std::uint64_t panels = job.panels.size();

@@ -6,9 +6,6 @@ namespace tessera::stencil {
 
 using kernels::behind;
 using plan::OuterId;
-using plan::Sizes;
-using program::BufferId;
-using program::Place;
 
 namespace {
 
@@ -180,7 +177,7 @@ class Statement {
 
   void compute(const char* name, const plan::Function& function, BufferId from, BufferId to) {
     description_.compute(
-        name, geometry_->tiles(), [=, &function, g = geometry_](Tile tile, plan::Calls& calls) {
+        name, geometry_->tiles(), [=, &function, g = geometry_](Tile tile, Calls& calls) {
           calls.add(function, {g->block(tile).rows, g->block(tile).columns}, {{from}, {to}});
         });
   }
@@ -200,7 +197,7 @@ class Statement {
   /// Neighbours' cells, then the stencil.
   void step(BufferId from, BufferId to, bool to_rows = false) {
     description_.exchange("neighbours", geometry_->tiles(),
-                          [=, g = geometry_](Tile tile, plan::Pulls& pulls) {
+                          [=, g = geometry_](Tile tile, Pulls& pulls) {
                             for (int down = -1; down <= 1; ++down)
                               for (int across = -1; across <= 1; ++across)
                                 if (down != 0 || across != 0)
@@ -226,7 +223,7 @@ class Statement {
   }
   /// Nothing where the grid ends.
   static void pull(const Geometry& g, Tile tile, int down, int across, BufferId cells,
-                   plan::Pulls& pulls) {
+                   Pulls& pulls) {
     const Tile row = tile / g.columns.tiles, column = tile % g.columns.tiles;
     if (g.problem->options.boundary == Boundary::zero &&
         (ends(g.rows, row, down) || ends(g.columns, column, across)))

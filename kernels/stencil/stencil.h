@@ -17,8 +17,6 @@
 /// every step.
 namespace tessera::stencil {
 
-using kernels::EvenSplit;
-using kernels::Interval;
 using plan::Tile;
 
 enum class Boundary : std::uint8_t { zero, periodic };

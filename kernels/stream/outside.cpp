@@ -13,8 +13,6 @@ namespace tessera::stream {
 
 using plan::OuterId;
 using plan::OuterPlace;
-using plan::Tile;
-using program::BufferId;
 
 /// How a worker's part of an array outside lies: in blocks, among those of the tile's other
 /// workers: the first of each, the second of each, ... The last ones are smaller where they do not
@@ -70,9 +68,7 @@ Prediction Stream::predict(MachineCosts& costs) const {
   constexpr FittedCost::Axis kRepeats{1, 2};
   return plan::predict_uniform(
       {options_.external ? kBlocks : kBodies, kRepeats}, {turns(), options_.repeats},
-      [this](const plan::Sizes& sizes) {
-        return describe(1, word(sizes[0]), word(sizes[1]), false);
-      },
+      [this](const Sizes& sizes) { return describe(1, word(sizes[0]), word(sizes[1]), false); },
       costs);
 }
 
@@ -161,7 +157,7 @@ program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks
     const std::uint64_t back = begin - w * std::uint64_t{blocks.last};
     for (const OuterId array : {arrays.a, arrays.b, arrays.c})
       arguments.emplace_back(OuterPlace{array, begin});
-    arguments.emplace_back(program::Place{held, w * blocks.bytes * blocks_of_worker});
+    arguments.emplace_back(Place{held, w * blocks.bytes * blocks_of_worker});
     for (const std::uint32_t each : {word(back), 0U, 0U, 0U}) arguments.emplace_back(each);
   }
   return codelet.all(std::move(arguments));
@@ -204,7 +200,7 @@ plan::Description Stream::describe_rounds() const {
         description.compute(
             "block", tiles,
             [vertex = loop(codelet(description), block / machine_.tile.contexts, a, b, c)](
-                Tile /*tile*/, plan::Calls& calls) { calls.add_by_size(vertex); });
+                Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
       });
   const Shape whole{std::uint64_t{rounds()} * tiles, block / element_bytes()};
   program::Tensor result{"a", program::Role::result, options_.dtype, {slices(), whole.back()}};

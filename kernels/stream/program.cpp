@@ -15,10 +15,6 @@
 
 namespace tessera::stream {
 
-using plan::Tile;
-using program::BufferId;
-using program::Place;
-
 namespace {
 
 constexpr config::Names<Operation, 8> kOperations{{{"copy", Operation::copy},
@@ -201,7 +197,7 @@ void Stream::add_calls(plan::Description& description, std::string_view name,
                        const program::Vertex& vertex, std::uint32_t repeats) {
   const auto add = [&] {
     description.compute(std::string(name), description.tiles(),
-                        [vertex](Tile /*tile*/, plan::Calls& calls) { calls.add(vertex); });
+                        [vertex](Tile /*tile*/, Calls& calls) { calls.add(vertex); });
   };
   repeats == 1 ? add() : description.repeat(repeats, add);
 }

@@ -16,6 +16,8 @@
 /// workers have no DMA, supervisors bring a tile's blocks in rounds.
 namespace tessera::stream {
 
+using plan::Tile;
+
 enum class Operation { copy, scale, add, triad, update, read, write, copy_dma };
 
 /// Accesses and arithmetic operations per element of a.
@@ -85,10 +87,9 @@ class Stream : public Workload {
   static void add_calls(plan::Description& description, std::string_view name,
                         const program::Vertex& vertex, std::uint32_t repeats);
   [[nodiscard]] program::Vertex loop(const kernels::Codelet& codelet, std::uint32_t bytes,
-                                     program::BufferId a, program::BufferId b,
-                                     program::BufferId c) const;
+                                     BufferId a, BufferId b, BufferId c) const;
   [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
-                                           const Outside& arrays, program::BufferId held) const;
+                                           const Outside& arrays, BufferId held) const;
   /// The arrays in memory outside; `bytes` of each, or of a tile's part.
   Outside add_outside(plan::Description& description, std::uint64_t bytes, bool filled) const;
   /// b (1) or c (2) as it is given, slice by slice along the first extent.

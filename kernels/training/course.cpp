@@ -59,8 +59,6 @@ Turns::Turns(const Course& course, std::uint32_t samples, std::uint32_t test_sam
       training{0, samples, course.batch, course.fed()},
       testing{samples, test_samples, course.batch} {}
 
-using plan::Tile;
-
 std::uint64_t OuterBatches::panels(const Batches& batches, std::uint32_t times) {
   const std::uint64_t batch = batches.batch;
   return std::min<std::uint64_t>(times, batches.samples / std::gcd(batches.samples, batch));
@@ -100,8 +98,7 @@ void OuterBatches::fill(std::uint64_t panel, std::uint64_t at, std::span<std::by
 }
 
 plan::Rounds OuterBatches::rounds(plan::Description& description, std::string_view name,
-                                  std::vector<program::BufferId> arrays,
-                                  kernels::Loads loads) const {
+                                  std::vector<BufferId> arrays, kernels::Loads loads) const {
   const plan::OuterId outside = description.outside(
       {name, file_.bytes(), false,
        file_.contents([its = *this](std::uint64_t panel, std::uint64_t at,

@@ -79,8 +79,7 @@ class OuterBatches {
 
   /// Rounds that bring one batch each into `arrays`, those of the pieces; states the buffer.
   [[nodiscard]] plan::Rounds rounds(plan::Description& description, std::string_view name,
-                                    std::vector<program::BufferId> arrays,
-                                    kernels::Loads loads) const;
+                                    std::vector<BufferId> arrays, kernels::Loads loads) const;
 
  private:
   struct Part {

@@ -16,13 +16,13 @@ program::Vertex totals_call(Statement& statement, BufferId results, BufferId tot
 }
 
 /// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
-kernels::EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
+EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
   return {samples, std::min(samples, statement.machine().tiles)};
 }
 
 /// Writes the label of each of some samples.
 template <class Label>
-void fill_labels(kernels::Interval samples, std::span<std::byte> into, const Label& label) {
+void fill_labels(Interval samples, std::span<std::byte> into, const Label& label) {
   for (std::uint64_t i = 0; i < samples.size(); ++i) {
     const std::uint32_t value = label(word(samples.begin + i));
     std::memcpy(into.data() + i * sizeof value, &value, sizeof value);
@@ -30,19 +30,19 @@ void fill_labels(kernels::Interval samples, std::span<std::byte> into, const Lab
 }
 
 /// The samples of a tile; none on most.
-kernels::Interval samples_on(const kernels::EvenSplit& split, Tile tile) {
-  return tile < split.parts ? split.part(tile) : kernels::Interval{0, 0};
+Interval samples_on(const EvenSplit& split, Tile tile) {
+  return tile < split.parts ? split.part(tile) : Interval{0, 0};
 }
 
 /// Rows of a batch on tiles. Those of padding stand on the last tile that has samples.
 struct BatchRows {
-  kernels::EvenSplit split;
+  EvenSplit split;
   std::uint64_t padded, row_bytes;
 
-  [[nodiscard]] kernels::Interval samples(Tile tile) const { return samples_on(split, tile); }
+  [[nodiscard]] Interval samples(Tile tile) const { return samples_on(split, tile); }
   /// With those of padding.
-  [[nodiscard]] kernels::Interval rows(Tile tile) const {
-    const kernels::Interval mine = samples(tile);
+  [[nodiscard]] Interval rows(Tile tile) const {
+    const Interval mine = samples(tile);
     return {mine.begin, tile + 1 == split.parts ? padded : mine.end};
   }
 };
@@ -55,7 +55,7 @@ void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferI
   for (std::uint64_t at = first, next = 0; at < end; at = next) {
     const std::uint64_t row = std::min(at / batch.row_bytes, batch.split.total - 1);
     const Tile holder = word(batch.split.holder(row));
-    const kernels::Interval rows = batch.rows(holder);
+    const Interval rows = batch.rows(holder);
     next = std::min(rows.end * batch.row_bytes, end);
     pulls.push_back({{gradient.array, word(at - first)},
                      holder,
@@ -91,7 +91,7 @@ std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::
 
 BufferId labels(Statement& statement, std::uint32_t samples,
                 const std::function<std::uint32_t(std::uint32_t)>& fill) {
-  const kernels::EvenSplit split = samples_by_tile(statement, samples);
+  const EvenSplit split = samples_by_tile(statement, samples);
   Statement::Contents contents;
   if (fill)
     contents = [fill, split](Tile tile, std::span<std::byte> into) {
@@ -105,7 +105,7 @@ std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& stateme
                                                         const LabelFeed& feed) {
   return [split = samples_by_tile(statement, samples), labels, feed](Tile tile,
                                                                      plan::HostPieces& pieces) {
-    const kernels::Interval mine = samples_on(split, tile);
+    const Interval mine = samples_on(split, tile);
     if (mine.size() == 0) return;
     pieces.push_back({{labels},
                       word(mine.size() * kElementBytes),
@@ -150,7 +150,7 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
   d.exchange(
       "logits", batch.split.parts,
       [batch, logits, own](Tile tile, Pulls& pulls) {
-        const kernels::Interval mine = batch.samples(tile);
+        const Interval mine = batch.samples(tile);
         kernels::pull(pulls, {own}, logits.array,
                       logits.stored.pieces(mine.begin, 0, mine.size() * batch.row_bytes));
       },
@@ -209,14 +209,13 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
 }
 
 float total_loss(std::span<const float> losses, std::uint32_t tiles) {
-  const kernels::EvenSplit split{losses.size(),
-                                 std::min<std::uint32_t>(word(losses.size()), tiles)};
+  const EvenSplit split{losses.size(), std::min<std::uint32_t>(word(losses.size()), tiles)};
   const Groups groups = Groups::of_first(split.parts);
   float total = 0;
   for (const Tile lead : groups.leads()) {
     float of_group = 0;
     for (const Tile tile : groups.members(lead)) {
-      const kernels::Interval samples = split.part(tile);
+      const Interval samples = split.part(tile);
       float own = 0;
       for (std::uint64_t s = samples.begin; s < samples.end; ++s) own += losses[s];
       of_group += own;

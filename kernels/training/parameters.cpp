@@ -33,8 +33,7 @@ void for_others(const std::vector<Parameters>& all, Tile tile, const Take& take)
 }  // namespace
 
 std::optional<Stretch> Stretch::share(std::uint32_t copies, std::uint32_t copy) const {
-  const kernels::Interval mine =
-      kernels::EvenSplit{ceil_div(count, kMostAtOnce), copies}.part(copy);
+  const Interval mine = EvenSplit{ceil_div(count, kMostAtOnce), copies}.part(copy);
   if (mine.size() == 0) return std::nullopt;
   Stretch part = *this;
   part.begin = mine.begin * kMostAtOnce;

@@ -60,13 +60,13 @@ void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> in
 
 /// A matrix cut into rectangles, one a tile at most, about as high as wide.
 struct Grid {
-  kernels::EvenSplit down, across;  ///< in groups of `grain` rows and columns
+  EvenSplit down, across;  ///< in groups of `grain` rows and columns
   std::uint32_t grain;
 
-  [[nodiscard]] kernels::Interval rows(std::uint32_t tile) const {
+  [[nodiscard]] Interval rows(std::uint32_t tile) const {
     return scaled(down.part(tile / across.parts));
   }
-  [[nodiscard]] kernels::Interval columns(std::uint32_t tile) const {
+  [[nodiscard]] Interval columns(std::uint32_t tile) const {
     return scaled(across.part(tile % across.parts));
   }
   [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
@@ -86,7 +86,7 @@ struct Grid {
   }
 
  private:
-  [[nodiscard]] kernels::Interval scaled(kernels::Interval groups) const {
+  [[nodiscard]] Interval scaled(Interval groups) const {
     return {groups.begin * grain, groups.end * grain};
   }
 };
@@ -191,7 +191,7 @@ CallsOf Statement::filling(const MatrixArray& matrix, double value) {
   const auto offsets = [matrix](Tile tile) {
     const std::uint64_t column = (matrix.columns - 1) * matrix.element_bytes();
     std::vector<std::uint32_t> all;
-    matrix.stored.for_rows(tile, [&](std::uint64_t row, kernels::Interval bytes, std::uint32_t at) {
+    matrix.stored.for_rows(tile, [&](std::uint64_t row, Interval bytes, std::uint32_t at) {
       if (row < matrix.rows && bytes.begin <= column && column < bytes.end)
         all.push_back(word(at + column - bytes.begin));
     });
@@ -235,10 +235,9 @@ GivenLines given(const MatrixArray& matrix) {
 WantedLines wanted(const MatrixArray& matrix) {
   return {[matrix](Tile tile) {
             std::vector<WantedLines::Piece> pieces;
-            matrix.stored.for_rows(
-                tile, [&](std::uint64_t row, kernels::Interval bytes, std::uint32_t at) {
-                  pieces.push_back({row, bytes.begin, {matrix.array, at}, word(bytes.size())});
-                });
+            matrix.stored.for_rows(tile, [&](std::uint64_t row, Interval bytes, std::uint32_t at) {
+              pieces.push_back({row, bytes.begin, {matrix.array, at}, word(bytes.size())});
+            });
             return pieces;
           },
           matrix.padded_rows, matrix.row_bytes()};
@@ -296,7 +295,7 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
           for (std::uint64_t row = piece.begin / each, next = 0;
                row < end && piece.row < extent.columns; row = next) {
             const Tile holder = grid.holder(row, piece.row);
-            const kernels::Interval rows = grid.rows(holder);
+            const Interval rows = grid.rows(holder);
             next = std::min(rows.end, end);
             const std::uint64_t at =
                 (piece.row - grid.columns(holder).begin) * rows.size() + row - rows.begin;
@@ -310,7 +309,7 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
       },
       [grid, each, rows = to.row_bytes / each, columns = to.rows](Tile tile) -> std::uint64_t {
         if (tile >= grid.tiles()) return 0;
-        const auto below = [](kernels::Interval all, std::uint64_t end) {
+        const auto below = [](Interval all, std::uint64_t end) {
           return std::min(all.end, end) - std::min(all.begin, end);
         };
         return below(grid.rows(tile), rows) * below(grid.columns(tile), columns) * each;

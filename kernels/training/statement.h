@@ -21,11 +21,7 @@ namespace tessera::training {
 
 using kernels::Arguments;
 using kernels::Codelet;
-using plan::Calls;
-using plan::Pulls;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 
 constexpr std::uint32_t kElementBytes = 4;  ///< f32
 constexpr std::uint64_t kWordBytes = 8;     ///< bytes that elementwise code takes at once

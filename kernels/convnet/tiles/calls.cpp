@@ -10,8 +10,6 @@ namespace tessera::convnet::tiles {
 
 using kernels::Codelet;
 using plan::Function;
-using plan::Sizes;
-using program::Place;
 using program::Vertex;
 using Operands = std::span<const Place>;
 

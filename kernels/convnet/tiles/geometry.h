@@ -69,8 +69,6 @@ std::vector<std::optional<LayerShape>> layer_shapes(const Network& network,
 std::vector<Source> chunks_of(const Network& network, std::uint32_t number,
                               const BlockShape& block);
 
-using kernels::EvenSplit;
-using kernels::Interval;
 using plan::Tile;
 
 /// Parts of a layer's output rows, columns and channels, and of its input channels.

@@ -7,11 +7,7 @@
 namespace tessera::convnet::tiles {
 
 using gemm::kPair;
-using plan::Calls;
 using plan::Description;
-using plan::Pulls;
-using program::BufferId;
-using program::Place;
 using program::Type;
 
 namespace {

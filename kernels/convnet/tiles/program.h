@@ -25,7 +25,7 @@ class Functions {
         contexts_(contexts) {}
 
   using Function = plan::Function;
-  using Operands = std::span<const program::Place>;
+  using Operands = std::span<const Place>;
 
   // Functions that are measured, as samples of these sizes.
   /// Sizes: positions of the longest run, column blocks, steps, workers that have runs. Operands:
@@ -45,9 +45,9 @@ class Functions {
   [[nodiscard]] static std::uint64_t list_bytes(const Geometry& g, const Cell& cell);
   static void fill_lists(const Geometry& g, const Cell& cell, std::span<std::byte> into);
 
-  [[nodiscard]] plan::Sizes sums_sizes(const Geometry& g, const Cell& cell) const;
-  [[nodiscard]] static plan::Sizes results_sizes(const Geometry& g, const Cell& cell);
-  [[nodiscard]] static plan::Sizes pooling_sizes(const Geometry& g, const Cell& cell);
+  [[nodiscard]] Sizes sums_sizes(const Geometry& g, const Cell& cell) const;
+  [[nodiscard]] static Sizes results_sizes(const Geometry& g, const Cell& cell);
+  [[nodiscard]] static Sizes pooling_sizes(const Geometry& g, const Cell& cell);
 
  private:
   [[nodiscard]] kernels::Codelet codelet(std::string_view name) const {

@@ -96,7 +96,7 @@ std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uin
   return runs;
 }
 
-void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, plan::Pulls& pulls) {
+void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, Pulls& pulls) {
   const std::uint64_t size = rows.bytes;
   for_panel_rows(part, [&](std::uint64_t from, std::uint64_t count, std::uint64_t to) {
     pull(pulls, {panels, word(to * size)}, rows.storage, rows.array, from * size,
@@ -106,7 +106,7 @@ void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, pla
 
 void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
                const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
-               plan::Pulls& pulls) {
+               Pulls& pulls) {
   const std::uint64_t begin = rows.storage.begin(tile) / rows.bytes;
   const std::uint64_t end = begin + rows.storage.bytes_on(tile) / rows.bytes;
   for (std::uint64_t at = begin, next = 0; at < end; at = next) {
@@ -138,7 +138,7 @@ void add_turning(const Statement& statement, const std::string& name, Tile tiles
                  const std::function<Chunked(Tile)>& part, Direction direction, BufferId from,
                  BufferId to) {
   const Transposition turning(statement, type, part, direction);
-  statement.description.compute(name, tiles, [=](Tile tile, plan::Calls& calls) {
+  statement.description.compute(name, tiles, [=](Tile tile, Calls& calls) {
     if (part(tile).elements.size() > 0) turning.add(calls, tile, {from}, {to});
   });
 }

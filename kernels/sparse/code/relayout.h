@@ -54,9 +54,7 @@ class Transposition {
   Transposition(const Statement& statement, Type type, std::function<Chunked(Tile)> part,
                 Direction direction);
   [[nodiscard]] program::Vertex call(Tile tile, Place from, Place to) const;
-  void add(plan::Calls& calls, Tile tile, Place from, Place to) const {
-    calls.add(call(tile, from, to));
-  }
+  void add(Calls& calls, Tile tile, Place from, Place to) const { calls.add(call(tile, from, to)); }
 
  private:
   std::function<std::vector<std::vector<SquareRun>>(Tile)> runs_;  ///< by worker
@@ -90,7 +88,7 @@ struct RowArray {
   BufferId array;
 };
 /// The rows of `part`'s panels come into `panels`.
-void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, plan::Pulls& pulls);
+void pull_panels(const RowArray& rows, const Chunked& part, BufferId panels, Pulls& pulls);
 
 /// The tile whose part of a matrix has an element.
 struct Holder {
@@ -100,6 +98,6 @@ struct Holder {
 /// Pulls the tile's share of the rows, of `width` elements each, out of the holders' panels.
 void pull_rows(const RowArray& rows, std::uint64_t width, Tile tile, BufferId panels,
                const std::function<Holder(std::uint64_t row, std::uint64_t column)>& holder_of,
-               plan::Pulls& pulls);
+               Pulls& pulls);
 
 }  // namespace tessera::sparse

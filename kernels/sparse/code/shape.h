@@ -14,8 +14,6 @@
 /// code.
 namespace tessera::sparse {
 
-using kernels::EvenSplit;
-using kernels::Interval;
 using kernels::Layout;
 using program::Type;
 

@@ -10,11 +10,8 @@
 namespace tessera::sparse {
 
 using kernels::Codelet;
-using kernels::EvenStorage;
 using kernels::pull;
 using plan::Tile;
-using program::BufferId;
-using program::Place;
 
 /// The tile code of this folder and of gemm's.
 struct TileCode {

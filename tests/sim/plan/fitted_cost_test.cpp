@@ -4,12 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/plan/calls.h"
+
 using namespace tessera;
-using Sizes = FittedCost::Sizes;
 
 TEST_SUITE("unit") {
   TEST_CASE("an affine cost is measured at few sizes and known at all") {
-    const auto law = [](const Sizes& s) {
+    const auto law = [](const plan::Sizes& s) {
       return 100 + s[0] / 6 * 24 + (s[0] % 6 > 0 ? 24 : 0) + s[1] * (40 + s[0] / 6 * 7);
     };
     FittedCost cost({{6, 18}, {1, 2}});
@@ -21,7 +22,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what settles late is fitted where it has settled") {
-    const auto law = [](const Sizes& s) {
+    const auto law = [](const plan::Sizes& s) {
       const std::uint64_t settling = std::min<std::uint64_t>(s[0], 7);
       return 10 * s[0] + 9 * settling * settling;
     };
@@ -31,7 +32,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("what is hidden beside small sizes shows at large ones") {
-    const auto law = [](const Sizes& s) {
+    const auto law = [](const plan::Sizes& s) {
       return s[1] * (std::max<std::uint64_t>(3000, 48 * s[0]) + 20);
     };
     FittedCost cost({{6, 24}, {1, 2}});
@@ -40,14 +41,14 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("where one size has no law the others' are used") {
-    const auto law = [](const Sizes& s) { return 1000 + s[0] * s[0] % 1009 * s[1]; };
+    const auto law = [](const plan::Sizes& s) { return 1000 + s[0] * s[0] % 1009 * s[1]; };
     FittedCost cost({{1, 1}, {1, 1}});
     CHECK(cost({500, 1'000'000}, law) == law({500, 1'000'000}));
     CHECK(cost.measured() < 25);
   }
 
   TEST_CASE("a cost without a law is measured at every size") {
-    const auto law = [](const Sizes& s) { return s[0] * s[0] % 1009; };
+    const auto law = [](const plan::Sizes& s) { return s[0] * s[0] % 1009; };
     FittedCost cost({{1, 1}});
     for (std::uint64_t n = 1; n < 500; ++n) REQUIRE(cost({n}, law) == law({n}));
   }
