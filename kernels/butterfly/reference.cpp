@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "kernels/check/ordered_sums.h"
 #include "kernels/check/register_tile.h"

@@ -1,7 +1,6 @@
 #include "kernels/butterfly/storage.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "kernels/butterfly/twiddles.h"
 

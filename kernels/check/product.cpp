@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <vector>
 
 #include "kernels/check/freivalds.h"
 #include "sim/data/element.h"

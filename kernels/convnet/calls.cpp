@@ -1,7 +1,6 @@
 #include "kernels/convnet/calls.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "kernels/gemm/vector_operand.h"

@@ -1,9 +1,5 @@
 #include "kernels/convnet/geometry.h"
 
-#include <algorithm>
-
-#include "sim/base/errors.h"
-
 namespace tessera::convnet {
 
 ColumnGeometry::ColumnGeometry(const Layer& layer, const Split& split,

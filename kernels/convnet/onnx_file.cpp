@@ -3,10 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include <fmt/format.h>
-
-#include "sim/base/errors.h"
-
 namespace tessera::convnet::onnx {
 
 namespace {

@@ -1,7 +1,6 @@
 #include "kernels/convnet/onnx_layers.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <span>

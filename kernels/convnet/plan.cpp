@@ -1,11 +1,9 @@
 #include "kernels/convnet/plan.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "sim/base/errors.h"
 #include "sim/config/nearest.h"
-#include "sim/machine/nodes.h"
 
 namespace tessera::convnet {
 namespace {

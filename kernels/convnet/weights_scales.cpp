@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 
 #include "kernels/convnet/weights.h"
 #include "sim/base/errors.h"

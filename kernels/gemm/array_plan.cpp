@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "kernels/arrays/array_program.h"
 #include "kernels/pinned.h"

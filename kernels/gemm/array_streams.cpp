@@ -31,7 +31,24 @@ class ArrayStreams {
  public:
   /// All are kept by reference.
   ArrayStreams(const VectorProduct& of, const arrays::Array& array, const ArrayOrder& order,
-               program::Program& program, arrays::ArrayProgram& lists);
+               program::Program& program, arrays::ArrayProgram& lists)
+      : of_(of),
+        array_(array),
+        order_(order),
+        grid_(of.grid),
+        type_(*of.grid.type),
+        tile_(of.grid.plan.tile()),
+        layout_(of.grid),
+        b_bytes_(word(of.grid.b_tile_bytes())),
+        program_(program),
+        lists_(lists) {
+    add_buffers();
+    for (std::uint32_t row = 0; row < plan().array_rows; ++row) add_rows(row);
+    for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
+      add_columns(column);
+      add_results(column);
+    }
+  }
 
   /// The transfer of that number of a channel; the host's list is the same every time.
   [[nodiscard]] arrays::TransferId transfer(arrays::Channel channel, std::size_t number) const {
@@ -250,27 +267,6 @@ class ArrayStreams {
   std::uint32_t staged_b_ = 0, staged_c_ = 0;        ///< where they lie in a memory tile
   std::map<arrays::Channel, std::vector<arrays::TransferId>> transfers_;
 };
-
-ArrayStreams::ArrayStreams(const VectorProduct& of, const arrays::Array& array,
-                           const ArrayOrder& order, program::Program& program,
-                           arrays::ArrayProgram& lists)
-    : of_(of),
-      array_(array),
-      order_(order),
-      grid_(of.grid),
-      type_(*of.grid.type),
-      tile_(of.grid.plan.tile()),
-      layout_(of.grid),
-      b_bytes_(word(of.grid.b_tile_bytes())),
-      program_(program),
-      lists_(lists) {
-  add_buffers();
-  for (std::uint32_t row = 0; row < plan().array_rows; ++row) add_rows(row);
-  for (std::uint32_t column = 0; column < plan().array_columns; ++column) {
-    add_columns(column);
-    add_results(column);
-  }
-}
 
 }  // namespace
 

@@ -1,7 +1,5 @@
 #include "kernels/gemm/outside.h"
 
-#include "kernels/gemm/storage.h"
-
 namespace tessera::gemm {
 
 using kernels::PanelFile;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/stored.h"
-#include "sim/data/element.h"
 
 namespace tessera::gemm {
 

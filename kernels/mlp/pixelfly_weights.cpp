@@ -1,7 +1,6 @@
 #include "kernels/mlp/pixelfly_weights.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/pixelfly/operands.h"
 

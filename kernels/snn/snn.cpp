@@ -1,7 +1,5 @@
 #include "kernels/snn/snn.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

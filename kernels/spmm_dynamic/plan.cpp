@@ -83,7 +83,26 @@ struct PartitionBlocks {
 /// columns, and how long rows are.
 class LoadMap {
  public:
-  explicit LoadMap(const sparse::BlockMatrix& w);
+  explicit LoadMap(const sparse::BlockMatrix& w)
+      : block_rows_(w.block_rows()),
+        block_columns_(w.block_columns()),
+        rows_(std::min(block_rows_, kMostCells)),
+        columns_(std::min(block_columns_, kMostCells)),
+        before_((rows_ + 1) * (columns_ + 1), 0) {
+    for (std::uint32_t row = 0; row < block_rows_; ++row) {
+      const std::uint64_t i = row * rows_ / block_rows_;
+      ++lengths_[w.row_begin[row + 1] - w.row_begin[row]];
+      for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e)
+        ++before_[(i + 1) * (columns_ + 1) + w.column[e] * columns_ / block_columns_ + 1];
+    }
+    for (std::uint64_t i = 1; i <= rows_; ++i) {
+      std::uint32_t row = 0;
+      for (std::uint64_t j = 1; j <= columns_; ++j) {
+        row += before(i, j);
+        before_[i * (columns_ + 1) + j] = row + before(i - 1, j);
+      }
+    }
+  }
 
   [[nodiscard]] PartitionBlocks partitions(std::uint32_t x, std::uint32_t y) {
     PartitionBlocks found{x, y, {}, 0, rows_in(y) / x};
@@ -118,27 +137,6 @@ class LoadMap {
   std::map<std::uint64_t, std::uint64_t> lengths_;  ///< rows of so many blocks
   std::map<std::uint32_t, double> rows_in_;         ///< by parts of the columns
 };
-
-LoadMap::LoadMap(const sparse::BlockMatrix& w)
-    : block_rows_(w.block_rows()),
-      block_columns_(w.block_columns()),
-      rows_(std::min(block_rows_, kMostCells)),
-      columns_(std::min(block_columns_, kMostCells)),
-      before_((rows_ + 1) * (columns_ + 1), 0) {
-  for (std::uint32_t row = 0; row < block_rows_; ++row) {
-    const std::uint64_t i = row * rows_ / block_rows_;
-    ++lengths_[w.row_begin[row + 1] - w.row_begin[row]];
-    for (std::uint64_t e = w.row_begin[row]; e < w.row_begin[row + 1]; ++e)
-      ++before_[(i + 1) * (columns_ + 1) + w.column[e] * columns_ / block_columns_ + 1];
-  }
-  for (std::uint64_t i = 1; i <= rows_; ++i) {
-    std::uint32_t row = 0;
-    for (std::uint64_t j = 1; j <= columns_; ++j) {
-      row += before(i, j);
-      before_[i * (columns_ + 1) + j] = row + before(i - 1, j);
-    }
-  }
-}
 
 constexpr std::ptrdiff_t kMapped = 4;  // patterns that bounds are found by; all are packed
 

@@ -1,7 +1,6 @@
 #include "kernels/spmm_dynamic/plans.h"
 
 #include <algorithm>
-#include <span>
 
 #include "sim/machine/nodes.h"
 #include "sim/plan/search.h"

@@ -1,7 +1,6 @@
 #include "kernels/spmm_dynamic/pricer.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <tuple>
 

@@ -1,6 +1,5 @@
 #include "kernels/spmm_tilewise/plan.h"
 
-#include <algorithm>
 #include <numeric>
 #include <utility>
 

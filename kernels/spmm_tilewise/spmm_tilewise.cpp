@@ -7,7 +7,6 @@
 #include "kernels/pinned.h"
 #include "kernels/sparse/check.h"
 #include "kernels/sparse/operand/sources.h"
-#include "kernels/spmm_tilewise/plan.h"
 #include "sim/config/writers.h"
 #include "sim/plan/lower.h"
 

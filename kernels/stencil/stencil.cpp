@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "kernels/check/comparison.h"
 #include "kernels/check/rounding.h"
 #include "kernels/planned.h"

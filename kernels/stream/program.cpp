@@ -1,5 +1,3 @@
-#include <array>
-#include <bit>
 #include <vector>
 
 #include <fmt/format.h>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/layout.h"
-
 namespace tessera::convnet::tiles {
 
 void describe(config::Fields& fields, Split& split) {

@@ -151,7 +151,38 @@ class LayerCheck {
 
 class TiledConvnet : public Workload {
  public:
-  TiledConvnet(const Options& options, MachineCosts& costs);
+  TiledConvnet(const Options& options, MachineCosts& costs) {
+    Given given = given_of(options);
+    HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
+    choose(float_model(std::move(given.file.network), given.file.weights, given.image, options.seed,
+                       threads),
+           options.tiles_plan.value_or(Plan{}), costs);
+    const Network& network = problem_->model.network;
+    WorkloadSummary summary;
+    Plan plan{problem_->block.form(), {}};
+    Json layers = Json::array();
+    for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
+      if (!planned_.geometries[i]) continue;
+      const Prediction& p = planned_.predictions[i];
+      plan.layers.push_back({network.layers[i].name, planned_.geometries[i]->split()});
+      layers.push_back(layer_facts(network.layers[i].name, p.cycles,
+                                   {{"compute", p.compute_cycles},
+                                    {"exchange", p.exchange_cycles},
+                                    {"sync", p.sync_cycles}}));
+    }
+    summary.prediction = planned_.prediction;
+    summary.problem = fmt::format("{} f16", network.name);
+    summary.peak_type = "f16_f32";
+    summary.plan = config::resolved(plan);
+    summary.facts["binds"] = convnet::binding(layers);
+    summary.facts["predicted_layers"] = std::move(layers);
+    summary.facts.update(given.unused);
+    summary.rounded = {
+        {weights_key(options), given.file.weights.empty() ? 0 : problem_->model.rounded},
+        {"image", given.image.rounded}};
+    summary.useful_flops = 2 * network.macs();
+    summarise(std::move(summary));
+  }
 
   /// Every element of every layer, from the machine's tensors before it, in double.
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
@@ -215,38 +246,6 @@ class TiledConvnet : public Workload {
   std::shared_ptr<const Problem> problem_;
   Planned planned_;
 };
-
-TiledConvnet::TiledConvnet(const Options& options, MachineCosts& costs) {
-  Given given = given_of(options);
-  HostThreads threads(std::max(1U, std::thread::hardware_concurrency()));
-  choose(float_model(std::move(given.file.network), given.file.weights, given.image, options.seed,
-                     threads),
-         options.tiles_plan.value_or(Plan{}), costs);
-  const Network& network = problem_->model.network;
-  WorkloadSummary summary;
-  Plan plan{problem_->block.form(), {}};
-  Json layers = Json::array();
-  for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
-    if (!planned_.geometries[i]) continue;
-    const Prediction& p = planned_.predictions[i];
-    plan.layers.push_back({network.layers[i].name, planned_.geometries[i]->split()});
-    layers.push_back(layer_facts(
-        network.layers[i].name, p.cycles,
-        {{"compute", p.compute_cycles}, {"exchange", p.exchange_cycles}, {"sync", p.sync_cycles}}));
-  }
-  summary.prediction = planned_.prediction;
-  summary.problem = fmt::format("{} f16", network.name);
-  summary.peak_type = "f16_f32";
-  summary.plan = config::resolved(plan);
-  summary.facts["binds"] = convnet::binding(layers);
-  summary.facts["predicted_layers"] = std::move(layers);
-  summary.facts.update(given.unused);
-  summary.rounded = {
-      {weights_key(options), given.file.weights.empty() ? 0 : problem_->model.rounded},
-      {"image", given.image.rounded}};
-  summary.useful_flops = 2 * network.macs();
-  summarise(std::move(summary));
-}
 
 }  // namespace
 
