@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-// What kernels state programs with; the names are the same in all of them.
+// Names that every kernel states its program with.
 using plan::Calls;
 using plan::Pulls;
 using plan::Sizes;

@@ -42,7 +42,8 @@ class Plans {
 
   /// No program of `plan` takes fewer cycles than `bound`, else the search may miss it.
   void add(Plan plan, std::uint64_t bound) { add_variants({std::move(plan)}, bound); }
-  /// The same of plans that need less and less memory and more and more time (plan::Space).
+  /// As add(), for variants of a plan in order: each needs less memory and more time than the one
+  /// before (plan::Space).
   void add_variants(std::vector<Plan> variants, std::uint64_t bound) {
     options_.push_back(std::move(variants));
     bounds_.push_back(bound);
@@ -70,7 +71,7 @@ class Plans {
  private:
   plan::Pricing& pricing_;
   plan::Description shell_{1};
-  std::vector<std::vector<Plan>> options_;  ///< of each its variants
+  std::vector<std::vector<Plan>> options_;  ///< variants of each option
   std::vector<std::uint64_t> bounds_;
 };
 

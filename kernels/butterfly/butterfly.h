@@ -24,7 +24,7 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// What a program is described from; its functions keep it.
+/// Everything that a program is described from; its functions keep it.
 struct Subject {
   Options options;
   MachineConfig machine;
@@ -46,7 +46,7 @@ struct Subject {
   }
 };
 
-// What kernels::PlannedWorkload asks for.
+// The interface that kernels::PlannedWorkload calls.
 std::string text(const Subject& subject);
 plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan);
 void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Plan>& plans);
