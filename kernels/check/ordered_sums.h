@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -67,11 +69,12 @@ class OrderedSums {
   /// products and at the end.
   void add_rows(std::span<const float> weights, const float* x, std::size_t step,
                 std::span<float> sums) const {
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      add(weights[i], x + i * step, sums);
-      if (summed_ > 1 && (i + 1) % summed_ == 0) store(sums);
-    }
-    store(sums);
+    constexpr std::size_t kWide = 64, kNarrow = 8;
+    std::size_t j = 0;
+    for (; j + kWide <= sums.size(); j += kWide) add_tile<kWide>(weights, x + j, step, &sums[j]);
+    for (; j + kNarrow <= sums.size(); j += kNarrow)
+      add_tile<kNarrow>(weights, x + j, step, &sums[j]);
+    for (; j < sums.size(); ++j) add_tile<1>(weights, x + j, step, &sums[j]);
   }
   /// Adds the partial sums of another tile to a row's.
   void join(std::span<const float> partial, std::span<float> sums) const {
@@ -91,6 +94,20 @@ class OrderedSums {
   }
 
  private:
+  /// As add_rows(), for so many columns, whose sums stay in the host's registers.
+  template <std::size_t kColumns>
+  void add_tile(std::span<const float> weights, const float* x, std::size_t step,
+                float* sums) const {
+    std::array<float, kColumns> tile;
+    std::copy_n(sums, kColumns, tile.begin());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      add(weights[i], x + i * step, tile);
+      if (summed_ > 1 && (i + 1) % summed_ == 0) store(tile);
+    }
+    store(tile);
+    std::copy_n(tile.begin(), kColumns, sums);
+  }
+
   program::Type partials_;
   std::uint32_t summed_;  ///< 0: sums are f32
 };

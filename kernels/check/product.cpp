@@ -143,20 +143,6 @@ class RowReference {
   std::vector<std::vector<Term>> terms_;
 };
 
-void compare_exact(const Product& product, std::span<const Strip> strips, Comparison& into) {
-  std::vector<float> exact;
-  for (const Strip& strip : strips) {
-    exact.resize(strip.along.size());
-    product.exact(strip.line, strip.along, exact);
-    for (std::size_t j = 0; j < exact.size(); ++j) {
-      const std::uint64_t column = strip.along.begin + j;
-      into.add_exact(strip.line, column,
-                     static_cast<double>(product.y[strip.line * product.n + column]),
-                     static_cast<double>(exact[j]));
-    }
-  }
-}
-
 /// Sums and sums of squares of some rows of W X from those of X.
 void add_terms(const Product& product, Interval rows, const RowSums& x, std::span<double> sums,
                std::span<double> squares, std::span<std::size_t> products) {
@@ -241,9 +227,6 @@ Checked row_check(const Product& product, Comparison::Result result, const SignS
   checked.grain = 4;
   checked.compare = [&product](std::span<const Strip> strips, Comparison& into) {
     RowReference(product, strips).compare(into);
-  };
-  checked.compare_exact = [&product](std::span<const Strip> strips, Comparison& into) {
-    compare_exact(product, strips, into);
   };
   checked.sides = product.dense.empty() ? 1 : 2;
   checked.side = [&product, signs](unsigned side, HostThreads& threads) {

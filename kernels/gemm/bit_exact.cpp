@@ -17,7 +17,7 @@ kernels::OrderedSums ordered_sums(const BlockShape& block) {
 }  // namespace
 
 /// Products with one part of the depth, round by round.
-void BitExact::add_part(std::uint32_t part, std::span<const float> a, std::uint64_t column,
+void BitExact::add_part(std::uint32_t part, std::span<const float> a, const Panel& b,
                         std::span<float> sums) const {
   const BlockShape& block = geometry_.block();
   const Interval blocks = geometry_.depth_blocks(part);
@@ -26,25 +26,41 @@ void BitExact::add_part(std::uint32_t part, std::span<const float> a, std::uint6
     const std::uint64_t first = origin + blocks.begin * block.depth;
     const std::uint64_t end = std::min<std::uint64_t>(origin + blocks.end * block.depth, size_.k);
     if (first >= end) break;
-    ordered_sums(block).add_rows(a.subspan(first, end - first), &b_[first * size_.n + column],
-                                 size_.n, sums);
+    ordered_sums(block).add_rows(a.subspan(first, end - first), b.first + first * b.step, b.step,
+                                 sums);
   }
 }
 
-void BitExact::row(std::uint64_t row, std::span<const float> a, Interval columns,
-                   std::span<float> c) const {
+void BitExact::make_row(std::uint64_t row, std::span<const float> a, Interval columns,
+                        const Panel& b, std::span<float> c) const {
   const BlockShape& block = geometry_.block();
   const std::uint32_t parts = geometry_.plan().split_k;
   std::vector<float> sums(parts * columns.size());
   for (std::uint32_t part = 0; part < parts; ++part)
-    add_part(part, a, columns.begin,
-             std::span(sums).subspan(part * columns.size(), columns.size()));
+    add_part(part, a, b, std::span(sums).subspan(part * columns.size(), columns.size()));
   std::vector<float> partials(parts);
   for (std::uint64_t j = 0; j < columns.size(); ++j) {
     for (std::uint32_t part = 0; part < parts; ++part)
       partials[part] = sums[part * columns.size() + j];
     const std::uint64_t own = parts == 1 ? 0 : adder(row, columns.begin + j);
     c[j] = kernels::to_type(block.input, ordered_sums(block).joined(partials, own));
+  }
+}
+
+/// The columns of B are copied first: as they lie, their rows are far apart in the host's memory.
+void BitExact::compare(const Elements& block, const RowOfA& row_of_a, std::span<const float> c,
+                       kernels::Comparison& into) const {
+  const std::size_t width = block.columns.size();
+  std::vector<float> panel(size_.k * width), exact(width), scratch;
+  for (std::size_t i = 0; i < size_.k; ++i)
+    std::copy_n(&b_[i * size_.n + block.columns.begin], width, &panel[i * width]);
+  for (std::uint64_t row = block.rows.begin; row < block.rows.end; ++row) {
+    make_row(row, row_of_a(row, scratch), block.columns, {panel.data(), width}, exact);
+    for (std::size_t j = 0; j < width; ++j) {
+      const std::uint64_t column = block.columns.begin + j;
+      into.add_exact(row, column, static_cast<double>(c[row * size_.n + column]),
+                     static_cast<double>(exact[j]));
+    }
   }
 }
 
@@ -57,7 +73,7 @@ std::uint64_t BitExact::adder(std::uint64_t row, std::uint64_t column) const {
   return geometry_.adder(cell, geometry_.y_index(cell, {row, column}));
 }
 
-std::vector<kernels::Strip> BitExact::chosen(std::uint32_t tile, std::uint64_t seed) const {
+Elements BitExact::chosen(std::uint32_t tile, std::uint64_t seed) const {
   constexpr std::uint64_t kBlockStream = 5;  // of random numbers
   constexpr std::uint64_t kRows = 8;
   const BlockShape& block = geometry_.block();
@@ -76,14 +92,11 @@ std::vector<kernels::Strip> BitExact::chosen(std::uint32_t tile, std::uint64_t s
   const std::uint64_t column =
       within_column / block.columns * block.columns + (turned() ? origin.m : origin.n);
   if (row >= all.rows || column >= all.columns) return {};
-  Interval lines{row,
-                 std::min<std::uint64_t>(
-                     {row + kRows, row - within_row + geometry_.rows(cell.row).end, all.rows})};
-  Interval along{column, std::min<std::uint64_t>(column + block.columns, all.columns)};
-  if (turned()) std::swap(lines, along);
-  std::vector<kernels::Strip> strips;
-  for (std::uint64_t line = lines.begin; line < lines.end; ++line) strips.push_back({line, along});
-  return strips;
+  const Interval lines{
+      row, std::min<std::uint64_t>(
+               {row + kRows, row - within_row + geometry_.rows(cell.row).end, all.rows})};
+  const Interval along{column, std::min<std::uint64_t>(column + block.columns, all.columns)};
+  return turned() ? Elements{along, lines} : Elements{lines, along};
 }
 
 }  // namespace tessera::gemm
