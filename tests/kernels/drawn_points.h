@@ -45,6 +45,14 @@ inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
   return point;
 }
 
+/// Machines for each of the points: a point more draws no others for those that were there.
+inline std::vector<MachinePoints> machines_for(const std::vector<Point>& stated,
+                                               std::uint64_t seed) {
+  std::vector<MachinePoints> machines;
+  for (const Point& point : stated) machines.emplace_back(seed, point.describe());
+  return machines;
+}
+
 /// The keys of `to` whose values are others in `from`.
 inline config::Json differences(const config::Json& from, const config::Json& to) {
   config::Json found = config::Json::object();

@@ -194,11 +194,12 @@ inline std::vector<Point> points_of_pairs() {
 /// So many pairs, of kernels in turn; at most `allowed` of them may be slower or not fit.
 inline void check_pairs(std::size_t count, std::uint64_t seed, std::size_t allowed) {
   const std::vector<Point> stated = points_of_pairs();
-  MachinePoints points(seed);
+  std::vector<MachinePoints> machines = machines_for(stated, seed);
   constexpr std::size_t kTold = 250;
   std::size_t slower = 0;
   for (std::size_t compared = 0; compared < count;) {
-    const Judged judged = judge(drawn_pair(stated[compared % stated.size()], points));
+    const std::size_t turn = compared % stated.size();
+    const Judged judged = judge(drawn_pair(stated[turn], machines[turn]));
     if (judged.compared && ++compared % kTold == 0)
       MESSAGE(compared, " pairs, ", slower, " of them slower");
     if (judged.problem.empty()) continue;

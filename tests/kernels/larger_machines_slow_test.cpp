@@ -54,9 +54,9 @@ TEST_SUITE("slow") {
   }
 
   TEST_CASE("more tiles of a Bow take no longer, from 3 to 320") {
-    MachinePoints points(3);
     std::vector<std::string> problems;
     for (const Point& stated : points_of_pairs()) {
+      MachinePoints points(3, stated.describe());
       const bool drawn = stated.facts.contains("draws");
       for (int problem = 0; problem < (drawn ? 3 : 1); ++problem) {
         const Point point = drawn ? drawn_point(stated, points, 16) : stated;

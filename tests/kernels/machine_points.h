@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <random>
+#include <string_view>
+#include <vector>
 
 #include "sim/machine/machine_config.h"
 #include "tests/sim/machine/units.h"
@@ -11,6 +14,13 @@ namespace tessera::test {
 class MachinePoints {
  public:
   explicit MachinePoints(std::uint64_t seed) : random_(seed) {}
+  /// For one problem: others, though drawn with the same seed, change nothing of these.
+  MachinePoints(std::uint64_t seed, std::string_view problem) {
+    std::vector<std::uint64_t> all(problem.begin(), problem.end());
+    all.push_back(seed);
+    std::seed_seq sequence(all.begin(), all.end());
+    random_.seed(sequence);
+  }
 
   std::size_t below(std::size_t bound) { return random_() % bound; }
 

@@ -10,10 +10,10 @@ TEST_SUITE("slow") {
     constexpr std::size_t kPoints = 3000, kTold = 250;
     std::vector<Point> stated = points("predicted");
     for (Point& point : points("predicted_outside")) stated.push_back(std::move(point));
-    MachinePoints machines(5);
+    std::vector<MachinePoints> machines = machines_for(stated, 5);
     std::vector<double> misses;
     for (std::size_t i = 0; i < kPoints; ++i) {
-      const Predicted one = predict_drawn(stated[i % stated.size()], machines);
+      const Predicted one = predict_drawn(stated[i % stated.size()], machines[i % stated.size()]);
       misses.push_back(one.miss());
       if (one.miss() > 0.05) MESSAGE("point ", i, ", ", one.ratio, " times: ", one.point);
       if ((i + 1) % kTold == 0)
