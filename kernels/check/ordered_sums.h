@@ -65,16 +65,29 @@ class OrderedSums {
   void store(std::span<float> sums) const {
     if (summed_ > 1) round(partials_, sums);
   }
-  /// Weight i times row i of x (`step` floats from row to row), stored after every `summed`
-  /// products and at the end.
-  void add_rows(std::span<const float> weights, const float* x, std::size_t step,
-                std::span<float> sums) const {
+  /// A weight and the numbers that it multiplies, one for each sum; null: nothing is added.
+  struct Term {
+    float weight = 0;
+    const float* numbers = nullptr;
+  };
+  /// Adds term(i) for i below `count`, and stores after every `summed` of them and at the end.
+  template <class TermOf>
+  void add_terms(std::size_t count, const TermOf& term, std::span<float> sums) const {
     constexpr std::size_t kWide = 64, kNarrow = 8;
     std::size_t j = 0;
-    for (; j + kWide <= sums.size(); j += kWide) add_tile<kWide>(weights, x + j, step, &sums[j]);
-    for (; j + kNarrow <= sums.size(); j += kNarrow)
-      add_tile<kNarrow>(weights, x + j, step, &sums[j]);
-    for (; j < sums.size(); ++j) add_tile<1>(weights, x + j, step, &sums[j]);
+    for (; j + kWide <= sums.size(); j += kWide) add_tile<kWide>(count, term, j, &sums[j]);
+    for (; j + kNarrow <= sums.size(); j += kNarrow) add_tile<kNarrow>(count, term, j, &sums[j]);
+    for (; j < sums.size(); ++j) add_tile<1>(count, term, j, &sums[j]);
+  }
+  /// As add_terms(), of weight i and row i of x (`step` floats from row to row).
+  void add_rows(std::span<const float> weights, const float* x, std::size_t step,
+                std::span<float> sums) const {
+    add_terms(
+        weights.size(),
+        [=](std::size_t i) {
+          return Term{weights[i], x + i * step};
+        },
+        sums);
   }
   /// Adds the partial sums of another tile to a row's.
   void join(std::span<const float> partial, std::span<float> sums) const {
@@ -94,18 +107,18 @@ class OrderedSums {
   }
 
  private:
-  /// As add_rows(), for so many columns, whose sums stay in the host's registers.
-  template <std::size_t kColumns>
-  void add_tile(std::span<const float> weights, const float* x, std::size_t step,
-                float* sums) const {
-    std::array<float, kColumns> tile;
-    std::copy_n(sums, kColumns, tile.begin());
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      add(weights[i], x + i * step, tile);
+  /// As add_terms(), for `kSums` sums from number j on, which stay in the host's registers.
+  template <std::size_t kSums, class TermOf>
+  void add_tile(std::size_t count, const TermOf& term, std::size_t j, float* sums) const {
+    std::array<float, kSums> tile;
+    std::copy_n(sums, kSums, tile.begin());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto [weight, numbers] = term(i);
+      if (numbers != nullptr) add(weight, numbers + j, tile);
       if (summed_ > 1 && (i + 1) % summed_ == 0) store(tile);
     }
     store(tile);
-    std::copy_n(tile.begin(), kColumns, sums);
+    std::copy_n(tile.begin(), kSums, sums);
   }
 
   program::Type partials_;

@@ -90,17 +90,11 @@ class RowReference {
   void compare(Comparison& into) const {
     std::uint64_t end = 0;
     for (const Strip& strip : strips_) end = std::max(end, strip.along.end);
-    std::vector<std::vector<float>> exact;
-    for (const Strip& strip : strips_) {
-      std::vector<float>& its = exact.emplace_back(strip.along.size());
-      product_.exact(strip.line, strip.along, its);
-    }
     for (std::uint64_t first = 0; first < end; first += kChunk) {
       for (std::size_t i = 0; i < strips_.size(); ++i) {
         const Interval along = strips_[i].along;
         const Interval columns{std::max(first, along.begin), std::min(first + kChunk, along.end)};
-        if (columns.begin >= columns.end) continue;
-        compare_chunk(i, columns, std::span(exact[i]).subspan(columns.begin - along.begin), into);
+        if (columns.begin < columns.end) compare_chunk(i, columns, into);
       }
     }
   }
@@ -112,9 +106,10 @@ class RowReference {
     return &product_.x[term.column * product_.n + columns.begin];
   }
 
-  void compare_chunk(std::size_t strip, Interval columns, std::span<const float> exact,
-                     Comparison& into) const {
+  void compare_chunk(std::size_t strip, Interval columns, Comparison& into) const {
     const std::uint64_t row = strips_[strip].line;
+    std::vector<float> exact(columns.size());
+    product_.exact(row, columns, exact);
     ProductSums sums(columns.size());
     constexpr std::size_t kTogether = 4;
     std::span<const Term> terms = terms_[strip];

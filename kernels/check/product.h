@@ -18,6 +18,10 @@ struct Term {
   float weight;
 };
 
+/// Sets `y` to what the machine has to make of elements of a row, every rounding in the order of
+/// its plan.
+using ExactRow = std::function<void(std::uint64_t row, Interval columns, std::span<float> y)>;
+
 /// The factors and the result that was found; X and Y row after row. All that it names outlives it.
 struct Product {
   std::uint64_t rows, depth, n;
@@ -25,9 +29,7 @@ struct Product {
   Rounding rounding;
   /// Sets `terms` to the elements of a row of W that are not left out.
   std::function<void(std::uint64_t row, std::vector<Term>& terms)> row;
-  /// Sets `y` to what the machine has to make of elements of a row, every rounding in the order of
-  /// its plan.
-  std::function<void(std::uint64_t row, Interval columns, std::span<float> y)> exact;
+  ExactRow exact;
   std::span<const float> dense = {};  ///< all of W row after row, if it is a dense matrix
 };
 

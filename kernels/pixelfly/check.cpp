@@ -90,13 +90,13 @@ CheckResult Pixelfly::check(const TensorReader& tensors, const CheckRequest& req
     const std::vector<float> z = tensors.floats(chain_.low_rank, threads);
     inner =
         spmm_static::check_product({&plan_.inner->partition, 1}, {&chain_.inner, 1}, chain_.inner,
-                                   std::span(dense).first(given), options_.n, z, request);
+                                   {std::span(dense).first(given), options_.n}, z, request);
     if (!inner.passed) inner.problem += " (Y is Z here)";
     dense.insert(dense.end(), z.begin(), z.begin() + std::ptrdiff_t{layer_.rank()} * options_.n);
   }
   const sparse::BlockMatrix w = chain_.scaled_outer(shape_.type);
   return kernels::worse(inner, spmm_static::check_product({&plan_.outer.partition, 1}, {&w, 1}, w,
-                                                          dense, options_.n, y, request));
+                                                          {dense, options_.n}, y, request));
 }
 
 CheckResult WeightGradient::check(const TensorReader& tensors, const CheckRequest& request) const {
@@ -110,8 +110,8 @@ CheckResult WeightGradient::check(const TensorReader& tensors, const CheckReques
                                const sparse::BlockMatrix& w, const std::vector<float>& of_what,
                                std::vector<float>& made) {
     made = tensors.floats(name, threads);
-    CheckResult one = spmm_static::check_product({&of.partition, 1}, {&w, 1}, w, of_what,
-                                                 options_.n, made, request);
+    CheckResult one = spmm_static::check_product({&of.partition, 1}, {&w, 1}, w,
+                                                 {of_what, options_.n}, made, request);
     if (!one.passed) one.problem += fmt::format(" (Y is {} here)", name);
     inner = kernels::worse(inner, one);
   };

@@ -61,56 +61,53 @@ void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term
   }
 }
 
-void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::uint64_t block,
-               std::uint32_t row, std::span<const float> x, std::size_t n, std::uint32_t begin,
-               std::span<float> sums) {
-  const std::uint32_t first = w.column[block] * w.block;
-  const std::uint32_t inside = std::min(w.block, w.columns - first);
-  ordered.add_rows(w.values(block).subspan(std::size_t{row} * w.block, inside),
-                   &x[first * n + begin], n, sums);
-}
-
-ExactRow exact_row(const BlockMatrix& w, const Shape& shape, SumOrder order) {
+kernels::ExactRow exact_row(const BlockMatrix& w, const DenseRows& x, const Shape& shape,
+                            SumOrder order) {
   const kernels::OrderedSums ordered(shape.partials, shape.summed());
-  return [&w, type = shape.type, ordered, order = std::move(order)](
-             std::uint32_t row, std::span<const float> x, std::span<float> y) {
+  return [&w, x, type = shape.type, ordered, order = std::move(order)](
+             std::uint64_t row, Interval columns, std::span<float> y) {
     std::fill(y.begin(), y.end(), 0.0F);
-    for (const auto& [begin, end, kind] : order.columns) {
+    const std::uint64_t within = row % w.block;
+    for (const auto& [from, to, kind] : order.columns) {
       const PartialSums& partials = order.rows[kind][row / w.block];
-      if (begin >= y.size() || partials.empty()) continue;
-      const std::size_t width = std::min<std::size_t>(end, y.size()) - begin;
+      const Interval its{std::max<std::uint64_t>(from, columns.begin),
+                         std::min<std::uint64_t>(to, columns.end)};
+      if (its.begin >= its.end || partials.empty()) continue;
+      const std::size_t width = its.size();
       std::vector<float> sums(partials.size() * width);
       for (std::size_t i = 0; i < partials.size(); ++i)
-        for (const std::uint64_t block : partials[i])
-          add_block(ordered, w, block, row % w.block, x, y.size(), begin,
-                    std::span(sums).subspan(i * width, width));
+        for (const std::uint64_t block : partials[i]) {
+          const std::uint32_t first = w.column[block] * w.block;
+          const std::uint32_t inside = std::min(w.block, w.columns - first);
+          ordered.add_rows(w.values(block).subspan(within * w.block, inside),
+                           &x.values[std::uint64_t{first} * x.n + its.begin], x.n,
+                           std::span(sums).subspan(i * width, width));
+        }
       std::vector<float> of_column(partials.size());
-      for (std::uint32_t j = 0; j < width; ++j) {
+      for (std::size_t j = 0; j < width; ++j) {
         for (std::size_t i = 0; i < partials.size(); ++i) of_column[i] = sums[i * width + j];
-        const std::size_t own = order.own ? order.own(row, begin + j) : 0;
-        y[begin + j] = kernels::to_type(type, ordered.joined(of_column, own));
+        const std::size_t own = order.own ? order.own(word(row), word(its.begin + j)) : 0;
+        y[its.begin - columns.begin + j] = kernels::to_type(type, ordered.joined(of_column, own));
       }
     }
   };
 }
 
-CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
-                          std::span<const float> y, const kernels::Rounding& rounding,
-                          const CheckRequest& request, const ExactRow& exact) {
+CheckResult check_product(const BlockMatrix& w, const DenseRows& x, std::span<const float> y,
+                          const kernels::Rounding& rounding, const CheckRequest& request,
+                          const kernels::ExactRow& exact) {
   const kernels::Product product{
       w.rows,
       w.columns,
-      n,
-      x,
+      x.n,
+      x.values,
       y,
       rounding,
       [&w](std::uint64_t row, std::vector<kernels::Term>& terms) { read_row(w, row, terms); },
-      [&](std::uint64_t row, Interval /*columns: all*/, std::span<float> of_row) {
-        exact(static_cast<std::uint32_t>(row), x, of_row);
-      }};
+      exact};
   kernels::Checked checked = kernels::row_check(product, {"Y", rounding.type, rounding.partials},
                                                 {request.seed, kSignStream, kSegment});
-  checked.flops = 2 * w.value.size() * n;
+  checked.flops = 2 * w.value.size() * x.n;
   checked.sample = kernels::sample_lines(w.rows, kRowStep, request.seed, kSampleStream);
   HostThreads threads(request.threads);
   return kernels::check(checked, request, threads);

@@ -16,10 +16,11 @@ namespace tessera::sparse {
 /// Sets `terms` to the elements of a row of W inside its blocks.
 void read_row(const BlockMatrix& w, std::uint64_t row, std::vector<kernels::Term>& terms);
 
-/// Sets `y` to what the machine has to make of a row of W X, every rounding in the order of a
-/// plan's sums; of X[k, n] row by row.
-using ExactRow =
-    std::function<void(std::uint32_t row, std::span<const float> x, std::span<float> y)>;
+/// X[k, n], row by row.
+struct DenseRows {
+  std::span<const float> values;
+  std::uint32_t n;
+};
 
 /// Numbers of the blocks of each partial sum of a block row, in the order in which a tile adds
 /// them.
@@ -36,20 +37,16 @@ struct SumOrder {
   /// The partial sum to which the others are added, in their order; absent: the first.
   std::function<std::size_t(std::uint32_t row, std::uint32_t column)> own = {};
 };
-/// W outlives it.
-ExactRow exact_row(const BlockMatrix& w, const Shape& shape, SumOrder order);
+/// The bit-exact reference of W X. W outlives it.
+kernels::ExactRow exact_row(const BlockMatrix& w, const DenseRows& x, const Shape& shape,
+                            SumOrder order);
 
-/// Adds row `row` of a block of W times columns of X[k, n] from `begin` on.
-void add_block(const kernels::OrderedSums& ordered, const BlockMatrix& w, std::uint64_t block,
-               std::uint32_t row, std::span<const float> x, std::size_t n, std::uint32_t begin,
-               std::span<float> sums);
-
-/// Compares Y[m, n] with W X, of X[k, n]; both row by row. Where not all rows are compared one of
+/// Compares Y[m, n], row by row, with W X. Where not all rows are compared one of
 /// 64 is, sums with random signs of segments of every row are, and whole rows in which something
 /// stands out.
-CheckResult check_product(const BlockMatrix& w, std::span<const float> x, std::uint32_t n,
-                          std::span<const float> y, const kernels::Rounding& rounding,
-                          const CheckRequest& request, const ExactRow& exact);
+CheckResult check_product(const BlockMatrix& w, const DenseRows& x, std::span<const float> y,
+                          const kernels::Rounding& rounding, const CheckRequest& request,
+                          const kernels::ExactRow& exact);
 
 /// Blocks of A B^T, for A[m, n] and B[k, n], as a machine made them.
 struct SampledProduct {

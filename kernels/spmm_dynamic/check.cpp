@@ -49,9 +49,11 @@ CheckResult SpmmDynamic::check_run(const TensorReader& tensors, const CheckReque
       shape.type, shape.partials, shape.mixed() || shape.type != Type::f16 ? 1 : shape.summed(),
       plan_.pool.grid.y);
   const sparse::BlockMatrix& w = patterns_[run];
+  const std::vector<float> rows = kernels::rows_of(x_, threads);
+  const sparse::DenseRows x{rows, options_.n};
   return sparse::check_product(
-      w, kernels::rows_of(x_, threads), options_.n, found, rounding, request,
-      sparse::exact_row(w, shape, order_of(problem_, plan_.pool, packings_[run])));
+      w, x, found, rounding, request,
+      sparse::exact_row(w, x, shape, order_of(problem_, plan_.pool, packings_[run])));
 }
 
 /// Every element of every block inside W; `found` block after block.

@@ -77,13 +77,13 @@ std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& part
 
 /// Each tile adds the blocks of its share of a row one after the other; the tile at which its
 /// partial rows meet adds those in the order of the shares.
-sparse::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
-                           std::uint32_t n) {
+kernels::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
+                            const sparse::DenseRows& x) {
   sparse::SumOrder order{{}, partial_rows(partition)};
-  for (std::uint32_t round = 0; round < n; round += partition.columns)
+  for (std::uint32_t round = 0; round < x.n; round += partition.columns)
     for (const Part& part : partition.parts)
       order.columns.push_back({round + part.begin, round + part.end, part.layer});
-  return sparse::exact_row(w, partition.shape, std::move(order));
+  return sparse::exact_row(w, x, partition.shape, std::move(order));
 }
 
 /// Roundings that a result goes through.
@@ -165,25 +165,24 @@ program::Program SpmmStatic::lowered() const {
 
 CheckResult check_product(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
-                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
+                          const sparse::DenseRows& x, std::span<const float> y,
                           const CheckRequest& request) {
-  std::vector<sparse::ExactRow> exact;
+  std::vector<kernels::ExactRow> exact;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    exact.push_back(exact_row(partitions[i], parts[i], n));
-  return sparse::check_product(
-      w, x, n, y, rounding_of(partitions), request,
-      [&](std::uint32_t row, std::span<const float> of, std::span<float> made) {
-        std::size_t part = 0;
-        for (; row >= parts[part].rows; ++part) row -= parts[part].rows;
-        exact[part](row, of, made);
-      });
+    exact.push_back(exact_row(partitions[i], parts[i], x));
+  return sparse::check_product(w, x, y, rounding_of(partitions), request,
+                               [&](std::uint64_t row, Interval columns, std::span<float> made) {
+                                 std::size_t part = 0;
+                                 for (; row >= parts[part].rows; ++part) row -= parts[part].rows;
+                                 exact[part](row, columns, made);
+                               });
 }
 
 CheckResult SpmmStatic::check(const TensorReader& tensors, const CheckRequest& request) const {
   HostThreads threads(request.threads);
   return check_product(
       partitions_, parts_.empty() ? std::span<const sparse::BlockMatrix>(&w_, 1) : parts_, w_,
-      kernels::rows_of(x_, threads), options_.n, tensors.floats("Y", threads), request);
+      {kernels::rows_of(x_, threads), options_.n}, tensors.floats("Y", threads), request);
 }
 
 }  // namespace tessera::spmm_static

@@ -59,7 +59,7 @@ std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts&
 /// partition.
 CheckResult check_product(std::span<const Partition> partitions,
                           std::span<const sparse::BlockMatrix> parts, const sparse::BlockMatrix& w,
-                          std::span<const float> x, std::uint32_t n, std::span<const float> y,
+                          const sparse::DenseRows& x, std::span<const float> y,
                           const CheckRequest& request);
 
 }  // namespace tessera::spmm_static

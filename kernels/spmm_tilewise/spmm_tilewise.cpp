@@ -60,27 +60,10 @@ sparse::BlockMatrix kept_transposed(const Problem& problem) {
   return sparse::to_blocks(data::from_entries(w.columns, w.rows, std::move(entries)), 1);
 }
 
-/// Adds for a column of W the kept rows of its group, block after block of the product's depth,
-/// then single elements.
-void add_exactly(const Problem& problem, const Group& group, std::uint64_t position,
-                 std::uint32_t column, std::span<const float> a, std::span<float> sums) {
-  const gemm::BlockShape& block = problem.block;
-  const auto add = [&](const kernels::OrderedSums& ordered, std::uint32_t row) {
-    if (row < problem.w.rows)
-      ordered.add(problem.w.at(row, column), &a[std::size_t{row} * problem.m], sums);
-  };
-  const kernels::OrderedSums whole(block.partial, block.on_unit() ? block.depth : 1);
-  for (std::size_t i = 0; i < group.rows.size(); ++i) {
-    add(whole, group.rows[i]);
-    if ((i + 1) % block.depth == 0) whole.store(sums);
-  }
-  kernels::OrderedSums::round(block.input, sums);
-  const OverlayPart& part = group.overlay;
-  for (std::uint32_t e = part.begin[position]; e < part.begin[position + 1]; ++e)
-    add(kernels::OrderedSums(block.input, 1), part.rows[part.row[e]]);
-}
-
-sparse::ExactRow exact_columns(const Problem& problem, const Plan& plan) {
+/// Elements of a column of C = A W, from the transposed A: sums of the kept rows of the column's
+/// group, block after block of the product's depth, then of single elements.
+kernels::ExactRow exact_columns(const Problem& problem, const Plan& plan,
+                                std::span<const float> a) {
   struct Place {
     const Group* group = nullptr;  ///< null: all of the column is pruned
     std::uint64_t position = 0;
@@ -89,10 +72,26 @@ sparse::ExactRow exact_columns(const Problem& problem, const Plan& plan) {
   for (const Group& group : plan.groups)
     for (std::uint64_t i = 0; i < group.positions(); ++i)
       places[problem.pattern.tiles[group.tile].columns[group.columns.begin + i]] = {&group, i};
-  return [&problem, places](std::uint32_t column, std::span<const float> a, std::span<float> sums) {
+  return [&problem, places, a](std::uint64_t column, Interval columns, std::span<float> sums) {
     std::fill(sums.begin(), sums.end(), 0.0F);
-    const auto [group, position] = places[column];
-    if (group != nullptr) add_exactly(problem, *group, position, column, a, sums);
+    const Place place = places[column];
+    if (place.group == nullptr) return;
+    const Group& group = *place.group;
+    const auto term = [&](std::uint32_t row) -> kernels::OrderedSums::Term {
+      if (row >= problem.w.rows) return {};
+      return {problem.w.at(row, word(column)), &a[std::size_t{row} * problem.m + columns.begin]};
+    };
+    const gemm::BlockShape& block = problem.block;
+    const kernels::OrderedSums whole(block.partial, block.on_unit() ? block.depth : 1);
+    whole.add_terms(
+        group.rows.size(), [&](std::size_t i) { return term(group.rows[i]); }, sums);
+    kernels::OrderedSums::round(block.input, sums);
+    const OverlayPart& part = group.overlay;
+    const std::uint32_t first = part.begin[place.position];
+    kernels::OrderedSums(block.input, 1)
+        .add_terms(
+            part.begin[place.position + 1] - first,
+            [&](std::size_t i) { return term(part.rows[part.row[first + i]]); }, sums);
   };
 }
 
@@ -151,9 +150,9 @@ CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest&
   const kernels::Rounding rounding = kernels::rounding_of(
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
       singles || !problem_.block.on_unit() ? 1 : problem_.block.depth, plan_->cuts);
-  return sparse::check_product(kept_transposed(problem_), kernels::rows_of(a_, threads, true),
-                               problem_.m, columns_of_c, rounding, request,
-                               exact_columns(problem_, *plan_));
+  const std::vector<float> a = kernels::rows_of(a_, threads, true);
+  return sparse::check_product(kept_transposed(problem_), {a, problem_.m}, columns_of_c, rounding,
+                               request, exact_columns(problem_, *plan_, a));
 }
 
 }  // namespace tessera::spmm_tilewise
