@@ -43,6 +43,15 @@ void lay(Special kind, const fs::path& path) {
   }
 }
 
+// The address sanitizer reserves terabytes of addresses.
+#if defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer);
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 void limit(int resource, rlim_t most) {
   const rlimit both{most, most};
   ::setrlimit(resource, &both);
@@ -52,7 +61,7 @@ void limit(int resource, rlim_t most) {
                          const fs::path& folder) {
   constexpr rlim_t kGib = 1UL << 30;
   ::setpgid(0, 0);
-  if (limits.gib > 0) limit(RLIMIT_AS, limits.gib * kGib);
+  if (limits.gib > 0 && !kSanitized) limit(RLIMIT_AS, limits.gib * kGib);
   limit(RLIMIT_FSIZE, kGib);
   limit(RLIMIT_CORE, 0);
   const rlim_t seconds = (input.searches ? 2 : 1) * limits.seconds;

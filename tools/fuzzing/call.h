@@ -25,7 +25,7 @@ struct Input {
 };
 
 struct Limits {
-  std::uint64_t gib = 4;       ///< memory; 0: any, as sanitizers need
+  std::uint64_t gib = 4;       ///< memory, without sanitizers; 0: any
   std::uint64_t seconds = 40;  ///< processor time; hosts differ by half
 };
 

@@ -173,7 +173,7 @@ TEST_SUITE("unit") {
     model.nodes[0].attributes.erase("kernel_shape");
     for (const bool upper : {true, false}) {
       model.nodes[0].attributes["auto_pad"].text = upper ? "SAME_UPPER" : "SAME_LOWER";
-      const convnet::Layer& layer = read_model(model).network.layers[1];
+      const convnet::Layer layer = read_model(model).network.layers[1];
       CHECK(layer.output == convnet::Shape{5, 4, 16});
       CHECK(layer.window == (upper ? convnet::Window{2, 4, 2, 2, 0, 1, 1, 2}
                                    : convnet::Window{2, 4, 2, 2, 1, 2, 0, 1}));
@@ -205,7 +205,7 @@ TEST_SUITE("unit") {
     model.nodes[0].attributes["auto_pad"].text = "SAME_UPPER";
     model.nodes[0].inputs[0] = "padded";
     model.nodes.insert(model.nodes.begin(), node("Pad", {"x", "pads"}, "padded"));
-    const convnet::Layer& layer = read_model(model).network.layers[1];
+    const convnet::Layer layer = read_model(model).network.layers[1];
     CHECK(layer.window == convnet::Window{3, 3, 2, 2, 1, 1, 2, 2});  // 9 by 9 padded
     CHECK(layer.output == convnet::Shape{5, 5, 16});
   }
