@@ -58,6 +58,7 @@ program::ExchangeEnds ends_of(const Traffic& traffic, const FabricConfig& config
     const Stream& stream = traffic.streams[send.stream];
     ends[stream.source] = std::max(ends[stream.source], send.start + ports.cycles(stream.bytes));
   }
+  while (!ends.empty() && ends.back() == 0) ends.pop_back();  // an odd number is rounded to a pair
   return {ends.begin(), ends.end()};
 }
 

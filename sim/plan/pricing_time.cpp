@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sim/base/errors.h"
 #include "sim/plan/aliases.h"
 #include "sim/plan/pricing.h"
 #include "sim/plan/round_script.h"
@@ -221,6 +222,7 @@ class Pricing::TimeWalk {
     RoundWork::Part part{prediction.cycles, synchronises(steps, behind_wait), {}};
     const std::vector<std::uint64_t> all = ends_by_tile(steps);
     if (all.empty()) return part;
+    tessera::check(all.size() <= description_.tiles(), "pricing: a tile ends that does not run");
     part.early.assign(description_.tiles(), std::ranges::max(all));
     for (std::size_t tile = 0; tile < all.size(); ++tile) part.early[tile] -= all[tile];
     return part;
