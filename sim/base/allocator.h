@@ -6,9 +6,9 @@
 
 namespace tessera {
 
-/// For a program's first line: memory that was freed is kept for what comes next. Else half of the
-/// pages that planning touches were touched before and given back to the host meanwhile. Nothing
-/// where another allocator is used.
+/// Keeps freed memory for later allocations; call it first in main. By default mimalloc returned it
+/// to the host, and half of the pages that planning touched were touched a second time. No effect
+/// with another allocator.
 inline void keep_freed_memory() {
 #if defined(MI_MALLOC_VERSION) && MI_MALLOC_VERSION < 210  // later versions name it otherwise
   constexpr long kNever = 1'000'000'000;                   // milliseconds

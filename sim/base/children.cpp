@@ -32,21 +32,21 @@ std::string_view bytes_of(const std::size_t& number) {
   return {reinterpret_cast<const char*>(&number), sizeof number};
 }
 
-/// False at the end of what the parent sends.
+/// Receives the next item; false when the parent has closed its end.
 bool receive(int socket, std::size_t& item) {
   const ssize_t got = ::recv(socket, &item, sizeof item, MSG_WAITALL);
   return got == sizeof item || (got < 0 && errno == EINTR && receive(socket, item));
 }
 
-/// First steps of a child: it ends with its parent and by the signals that the parent handles, and
-/// leaves no work unfinished then.
+/// First steps of a child: it ends when its parent dies, and on the signals that the parent
+/// handles; either way it removes its unfinished files.
 void become_child(pid_t parent) {
   clean_up_on_signals();
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(1);  // it died before the line above
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the line above
 }
 
 [[noreturn]] void do_work(int socket, std::size_t item, const Children::Work& work,
@@ -81,7 +81,7 @@ std::string death_of(int status) {
   return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
 }
 
-/// Takes what lies in the socket; false at its end.
+/// Appends what the socket holds to `text`; false at its end.
 bool take(int socket, std::string& text) {
   std::array<char, 65536> buffer;
   const ssize_t got = ::read(socket, buffer.data(), buffer.size());
@@ -104,7 +104,7 @@ void Children::dismiss() {
 void Children::end(const std::vector<Child>& children) {
   for (const Child& child : children) ::kill(child.process, SIGTERM);
   for (const Child& child : children) {
-    // At the socket's end it has ended; one that a debugger or SIGSTOP holds is not waited for.
+    // The socket closes when the child ends. A child stopped by a debugger or SIGSTOP is killed.
     constexpr int kMostMilliseconds = 2000;
     pollfd ended{child.socket, POLLIN, 0};
     std::string ignored;
@@ -115,7 +115,7 @@ void Children::end(const std::vector<Child>& children) {
   }
 }
 
-/// False if no child is idle: one that cannot take it has died.
+/// Hands the item to an idle child; false if there is none. A child that cannot take it has died.
 bool Children::give_to_kept(std::size_t item) {
   while (!idle_.empty()) {
     Child child = std::move(idle_.back());
@@ -152,7 +152,7 @@ void Children::start(std::size_t item, const Work& work) {
   running_.push_back({item, process, ends[0], ""});
 }
 
-/// The complete answer of a kept child; nothing while part of it is missing.
+/// The complete answer of a kept child; nullopt while part of it is missing.
 std::optional<std::string> Children::answer(const Child& child) const {
   std::size_t size = 0;
   if (kept_ == Kept::no || child.text.size() < sizeof size) return std::nullopt;
@@ -195,7 +195,7 @@ void run_in_children(std::size_t count, unsigned jobs, const Children::Work& wor
                      const std::function<void(std::size_t)>& watch) {
   constexpr int kTenTimesASecond = 100;
   Children children;
-  std::map<std::size_t, Children::Finished> early;  // those whose turn has not come
+  std::map<std::size_t, Children::Finished> early;  // finished before their turn
   std::size_t next = 0;
   for (std::size_t turn = 0; turn < count;) {
     for (; next < count && children.running() < jobs; ++next) children.start(next, work);

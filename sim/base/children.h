@@ -10,41 +10,41 @@
 
 namespace tessera {
 
-/// Processes of our own, one an item of work (SystemC has one machine at a time), or kept for one
-/// item after another. They end with this process, however it ends.
+/// Child processes, one per item of work (SystemC allows one machine per process), or kept and
+/// given one item after another. They end with this process, however it ends.
 class Children {
  public:
-  /// Kept: a child that has finished an item takes further ones. All are done by the `work` of its
-  /// first start, which may remember results.
+  /// `yes`: a child that finished an item takes further ones. It runs the `work` of its first
+  /// start() for all of them, so `work` may cache results.
   enum class Kept : std::uint8_t { no, yes };
 
   struct Finished {
     std::size_t item;
-    std::string text;   ///< returned by its work
-    std::string death;  ///< how it died instead, for people; empty: it did not
-    bool starved;       ///< the host had not enough (its kernel sends SIGKILL then)
+    std::string text;   ///< what `work` returned
+    std::string death;  ///< how the process died, for messages; empty if it did not
+    bool starved;       ///< killed by SIGKILL: the host ran out of memory
   };
   using Work = std::function<std::string(std::size_t)>;
 
   explicit Children(Kept kept = Kept::no) : kept_(kept) {}
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
-  /// Ends those that still run; they leave nothing unfinished.
+  /// Ends the running children; they remove their unfinished files.
   ~Children();
 
-  /// Throws HostLimit if there is no process to be had.
+  /// Throws HostLimit if no process can be created.
   void start(std::size_t item, const Work& work);
-  /// The item that the child that start() would use answered last; nothing: start() would make a
-  /// new child.
+  /// The last item answered by the idle child that start() would reuse; nullopt if start() would
+  /// create a new child.
   [[nodiscard]] std::optional<std::size_t> last_of_next() const {
     return idle_.empty() ? std::nullopt : std::optional(idle_.back().item);
   }
-  /// Ends kept children that have nothing to do.
+  /// Ends idle kept children.
   void dismiss();
   [[nodiscard]] std::size_t running() const { return running_.size(); }
-  /// Waits until a child has finished, `input` (unless negative) can be read, a signal that
-  /// `signals` (unless null) lets through has come, or so many milliseconds (unless negative) have
-  /// gone by. Returns the children that have finished.
+  /// Waits until a child finishes, `input` (unless negative) is readable, a signal that `signals`
+  /// (unless null) lets through arrives, or `milliseconds` (unless negative) pass. Returns the
+  /// finished children.
   std::vector<Finished> wait(int milliseconds = -1, int input = -1,
                              const sigset_t* signals = nullptr);
 
@@ -53,7 +53,7 @@ class Children {
     std::size_t item;
     pid_t process;
     int socket;
-    std::string text;  ///< that has come: of a kept child behind its length
+    std::string text;  ///< received so far; a kept child sends the length first
   };
   bool give_to_kept(std::size_t item);
   [[nodiscard]] std::optional<std::string> answer(const Child& child) const;
@@ -61,12 +61,12 @@ class Children {
 
   Kept kept_;
   std::vector<Child> running_;
-  std::vector<Child> idle_;  ///< kept
+  std::vector<Child> idle_;  ///< kept children without work
 };
 
-/// Calls `work` for each of `count` items in a process of its own, `jobs` at a time, and hands the
-/// outcomes to `done` in the items' order. `watch`, if given, hears ten times a second how many
-/// have ended.
+/// Calls `work` for each of `count` items in a process of its own, `jobs` at a time, and passes the
+/// outcomes to `done` in item order. `watch`, if given, is called ten times a second with the
+/// number of finished items.
 void run_in_children(std::size_t count, unsigned jobs, const Children::Work& work,
                      const std::function<void(const Children::Finished&)>& done,
                      const std::function<void(std::size_t)>& watch = {});

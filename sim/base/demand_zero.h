@@ -5,11 +5,11 @@
 
 namespace tessera {
 
-/// Zeros that the host does not hold until they are touched.
+/// Zeroed memory that the host allocates on first touch.
 class DemandZero {
  public:
   DemandZero() = default;
-  /// data() is null if the host cannot map them: errno says why.
+  /// If the host cannot map the memory, data() is null and errno gives the reason.
   explicit DemandZero(std::size_t bytes);
   DemandZero(DemandZero&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -22,8 +22,8 @@ class DemandZero {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }
-  /// A huge page takes a tenth of the time of its small ones, but makes one word that is touched
-  /// cost 2 MiB.
+  /// One huge page costs a tenth of the time of its small pages, but touching a single word then
+  /// commits 2 MiB.
   void use_huge_pages(bool use);
 
  private:

@@ -10,7 +10,7 @@ struct Record {
   const std::byte* end;
 };
 
-// The linker names the ends of a section so; both are null in a program that embeds nothing.
+// The linker defines these section bounds; both are null in a program that embeds nothing.
 extern const Record kFirst[] __asm__("__start_tessera_embedded") __attribute__((weak));
 extern const Record kLast[] __asm__("__stop_tessera_embedded") __attribute__((weak));
 

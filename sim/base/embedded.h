@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// The files that tools/cmake/embed.cmake made part of this program.
+/// The files that tools/cmake/embed.cmake embeds in this program.
 namespace tessera::embedded {
 
 struct File {

@@ -11,7 +11,7 @@ constexpr std::size_t kKeptBack = 400;
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
-/// Bytes of the character of UTF-8 at the beginning of `text`; 0: none.
+/// Bytes of the UTF-8 character at the beginning of `text`; 0 if there is none.
 std::size_t character_bytes(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t bytes = first < 0x80                    ? 1
@@ -25,7 +25,7 @@ std::size_t character_bytes(std::string_view text) {
   return bytes;
 }
 
-/// C0 and C1 of ISO 6429, and delete.
+/// True for C0 and C1 of ISO 6429 and for delete.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character.front());
   if (character.size() == 1)

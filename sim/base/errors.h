@@ -15,13 +15,13 @@ enum class ExitCode {
   user_error = 2,
   no_progress = 3,
   defect = 4,
-  host_limit = 5,  ///< the host has not enough
+  host_limit = 5,  ///< the host lacks memory, processes, disk space, ...
   interrupted = 130
 };
 
-/// A message as a terminal can show it, whatever was quoted in it: control characters but tabs and
-/// line ends, and bytes that are no UTF-8, as `\x1b`; of a line above 1,600 bytes its beginning and
-/// its end, with how many are left out. The same again of what it returns.
+/// Makes a message safe for a terminal: control characters (except tab and newline) and invalid
+/// UTF-8 become `\x1b`-style escapes; a line above 1,600 bytes keeps its beginning and its end,
+/// with the number of bytes left out. Idempotent.
 std::string legible(std::string_view message);
 
 /// Something that ends the run with one message on stderr and an exit code.
@@ -35,8 +35,8 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// The user's mistake: a file, an option, a program that faults. The message names the file and
-/// what was found and is allowed.
+/// The user's mistake: a file, an option, a program that faults. The message names the file, what
+/// was found and what is allowed.
 class UserError : public Error {
  public:
   explicit UserError(const std::string& message) : Error(ExitCode::user_error, message) {}
@@ -60,9 +60,9 @@ class ConfigError : public UserError {
   }
 };
 
-/// The user's mistake in a key of the config that shows only after reading, when a kernel plans:
-/// the whole key path (`workload.plan.cuts`), what was found, what is allowed. Whoever holds the
-/// config makes a ConfigError of it.
+/// The user's mistake in a config key that shows only when a kernel plans: the full key path
+/// (`workload.plan.cuts`), what was found, what is allowed. The caller that holds the config turns
+/// it into a ConfigError.
 class KeyError : public UserError {
  public:
   KeyError(const std::string& key_path, const std::string& problem)
@@ -80,7 +80,7 @@ class KeyError : public UserError {
   std::string problem_;
 };
 
-/// The machine stands still or runs past its limit; the message holds the state of every stuck
+/// The machine makes no progress or exceeds its limit; the message holds the state of every stuck
 /// tile.
 class NoProgress : public Error {
  public:
@@ -93,7 +93,7 @@ class Defect : public Error {
   explicit Defect(const std::string& message) : Error(ExitCode::defect, message) {}
 };
 
-/// Checks an invariant of ours in every build: `check(count == 0, "fabric: {} transfers left",
+/// Checks an internal invariant in every build: `check(count == 0, "fabric: {} transfers left",
 /// count)`.
 template <class... Args>
 void check(bool holds, fmt::format_string<Args...> message, Args&&... args) {

@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// A list of small values of which there is rarely more than one: one lies in the list itself, more
-/// in memory of their own. As std::vector, as far as it goes.
+/// A list of small values that rarely holds more than one: a single value is stored inline, more go
+/// to the heap. Implements part of std::vector's interface.
 template <class Value>
 class Few {
   static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= sizeof(Value*));
@@ -46,7 +46,7 @@ class Few {
     room_ = static_cast<std::uint32_t>(room);
   }
   void push_back(const Value& value) {
-    const Value kept = value;  // it may be one of these
+    const Value kept = value;  // `value` may be an element of this list
     if (size_ == room_) reserve(std::size_t{2} * room_);
     begin()[size_++] = kept;
   }

@@ -6,29 +6,28 @@
 
 namespace tessera {
 
-/// The host has not enough: memory, threads, processes, open files, room on a disk. It is nobody's
-/// mistake: elsewhere, or later, the same may go on.
+/// The host lacks memory, threads, processes, open files or disk space. Nobody's mistake: the same
+/// run may succeed on another host, or later.
 class HostLimit : public Error {
  public:
   explicit HostLimit(const std::string& message) : Error(ExitCode::host_limit, message) {}
 };
 
-/// True if an error (errno) says that the host has not enough of something.
+/// True if errno value `error` means that the host lacks a resource.
 bool is_host_limit(int error);
 
-/// For a call of the host's that failed with `error` (errno): throws HostLimit if it is such a
-/// one, else UserError.
+/// Reports a host call that failed with `error` (errno): throws HostLimit if is_host_limit(error),
+/// else UserError.
 [[noreturn]] void throw_host_error(int error, const std::string& message);
 
-/// An exception as the program tells of it.
+/// An exception as the program reports it.
 struct Failure {
   ExitCode code;
   std::string message;
 };
 
-/// The exception that is being handled. Memory and threads that are not to be had are the host's
-/// limit, names of files that cannot be followed the user's mistake; whatever else is not an Error
-/// is a defect.
+/// Describes the exception being handled. A lack of memory or threads is a host limit; a path that
+/// the file system refuses is the user's mistake; anything else that is not an Error is a defect.
 Failure current_failure();
 
 }  // namespace tessera

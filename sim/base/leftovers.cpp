@@ -26,11 +26,11 @@ std::string host_name() {
 }
 
 struct Writer {
-  std::string_view before;  ///< the name up to the process: file and host
+  std::string_view before;  ///< the name without its process id: file and host
   pid_t process;
 };
 
-/// Who writes a file of this name; nothing if it is not one of ours.
+/// The writer named in a temporary file's name; nullopt for other names.
 std::optional<Writer> writer_of(std::string_view name) {
   const std::string_view ending = kTemporaryEnding;
   if (!name.ends_with(ending)) return std::nullopt;

@@ -9,7 +9,7 @@ namespace tessera {
 namespace {
 
 constexpr std::uint64_t kPieceMask = 0xffffffff;
-// About 20 microseconds of polling before a helper sleeps: supersteps follow each other faster.
+// Polls for about 20 microseconds before a helper sleeps; the next superstep usually comes sooner.
 constexpr int kPolls = 4000;
 
 void relax() {

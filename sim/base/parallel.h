@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// Threads of the host that share loops over independent items. Results must not depend on how
-/// many there are: a body may write only what belongs to its own items.
+/// Host threads that share loops over independent items. Results must not depend on the number of
+/// threads: a body may write only data of its own items.
 class HostThreads {
  public:
   /// Calls body for the items [begin, end).
@@ -36,8 +36,8 @@ class HostThreads {
   bool run_piece();
   void run_range(std::uint64_t piece);
 
-  // High half: number of the job; low half: pieces not yet taken. One word, so that a helper that
-  // wakes late cannot take a piece of a job that is over.
+  // High half: number of the job; low half: pieces not yet taken. Both in one word, so that a
+  // helper that wakes late cannot take a piece of a finished job.
   std::atomic<std::uint64_t> job_{0};
   std::atomic<std::uint64_t> unfinished_{0};
   std::atomic<bool> leaving_{false};

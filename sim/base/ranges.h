@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-/// Loops over whole ranges for which the C++20 library has no name.
+/// Range algorithms that the C++20 library has no name for.
 namespace tessera {
 
 template <class Range, class Value>
@@ -17,7 +17,7 @@ bool contains(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != std::end(range);
 }
 
-/// The place of the first element equal to `value`; the range's size if there is none.
+/// Index of the first element equal to `value`; the range's size if there is none.
 template <class Range, class Value>
 std::size_t index_in(const Range& range, const Value& value) {
   return static_cast<std::size_t>(std::ranges::find(range, value) - std::begin(range));
@@ -29,7 +29,7 @@ void add_once(std::vector<Value>& list, Value value) {
   if (!contains(list, value)) list.push_back(std::move(value));
 }
 
-/// `make` of each element, in order; `make` may be a pointer to a member.
+/// Applies `make` to each element, in order; `make` may be a pointer to a member.
 template <class Range, class Make>
 auto mapped(const Range& range, const Make& make) {
   std::vector<std::decay_t<decltype(std::invoke(make, *std::begin(range)))>> made;
@@ -45,11 +45,11 @@ std::vector<Value> slice(const std::vector<Value>& list, std::uint64_t begin, st
           list.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-/// The values of a list, each once, ascending.
+/// The distinct values of a list, ascending.
 template <class Value>
 std::vector<Value> sorted_once(std::vector<Value> list) {
   if constexpr (std::is_unsigned_v<Value>) {
-    // Values that crowd are marked where they lie, which takes no sorting.
+    // Marks values of a dense range in place, without sorting.
     const Value largest = list.empty() ? Value{0} : *std::ranges::max_element(list);
     if (largest < list.size()) {
       std::vector<char> marked(std::size_t{largest} + 1);

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Parses the whole text as a number; nothing if it is none.
+/// Parses the whole text as a number; nullopt if it is not one.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   Number number{};
@@ -19,8 +19,8 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-/// The product of sizes that a file or config states; 2^64 - 1 where it is larger than that, so
-/// that a limit refuses it.
+/// The product of sizes read from a file or config, saturated at 2^64 - 1 so that a limit refuses
+/// it.
 constexpr std::uint64_t bounded_product(std::span<const std::uint64_t> factors) {
   bool overflows = false;
   std::uint64_t product = 1;

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-/// Host time since it was made.
+/// Host time since construction.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Signals reach nothing else. Who takes a path out of its place may use it: no lock is needed.
-constexpr std::size_t kPlaces = 64;  // what finds none is not removed
+// The only state that signal handlers touch. Whoever exchanges a path for null owns it: no lock.
+constexpr std::size_t kPlaces = 64;  // paths beyond these are not removed
 std::array<std::atomic<const char*>, kPlaces> paths_{};
 std::atomic_flag ending_;
 std::atomic<const char*> on_interrupt_{nullptr};
@@ -32,7 +32,7 @@ std::size_t put(const char* path) {
   return kPlaces;
 }
 
-/// A signal's handler: it may call little, and other threads go on meanwhile.
+/// Signal handler: may only make async-signal-safe calls; other threads keep running.
 void end_process(int signal) {
   if (ending_.test_and_set()) return;
   std::array<const char*, kPlaces> taken{};
@@ -40,12 +40,12 @@ void end_process(int signal) {
     taken[i] = paths_[i].exchange(nullptr);
     if (taken[i] != nullptr) ::unlink(taken[i]);
   }
-  // Folders once they are empty; the inner ones have the later places.
+  // Removes folders if they are empty, inner ones (at higher indices) first.
   for (std::size_t i = kPlaces; i-- > 0;)
     if (taken[i] != nullptr) ::rmdir(taken[i]);
   const char* const message = on_interrupt_;
   if (signal != SIGXCPU && message != nullptr) {
-    constexpr std::string_view kNewLine = "\r\x1b[K";  // over a line of progress
+    constexpr std::string_view kNewLine = "\r\x1b[K";  // overwrites a progress line
     if (::isatty(STDERR_FILENO) == 1)
       static_cast<void>(!::write(STDERR_FILENO, kNewLine.data(), kNewLine.size()));
     static_cast<void>(!::write(STDERR_FILENO, message, std::strlen(message)));
@@ -56,7 +56,7 @@ void end_process(int signal) {
   std::_Exit(static_cast<int>(ExitCode::host_limit));
 }
 
-/// Those of the folder and the folders above it that are not there, from the outermost on.
+/// The missing folders on the path to `folder`, outermost first.
 std::vector<std::string> missing(const fs::path& folder) {
   std::vector<std::string> missing;
   fs::path path;
@@ -75,7 +75,7 @@ Unfinished::Unfinished(const std::string& path)
 
 Unfinished::~Unfinished() {
   const bool taken = place_ < kPlaces && paths_[place_].exchange(nullptr) == nullptr;
-  // By a signal that is about to end the process: the text must stay.
+  // A signal handler took it and is about to end the process: the text must stay allocated.
   if (taken) static_cast<void>(path_.release());
 }
 
@@ -99,7 +99,7 @@ void clean_up_on_signals(const char* message) {
     const bool ignored = signal == SIGHUP && before.sa_handler == SIG_IGN;
     if (!ignored) ::sigaction(signal, &action, nullptr);
   }
-  ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, and is told
+  ::signal(SIGXFSZ, SIG_IGN);  // the write fails instead and reports the error
 }
 
 }  // namespace tessera

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// A file that is being written, or a folder made for such files: while this lives, a signal that
-/// ends the process removes it too, a folder if it is empty.
+/// A file being written, or a folder made for such files. A signal that ends the process during
+/// this object's lifetime removes it, a folder only if it is empty.
 class Unfinished {
  public:
   explicit Unfinished(const std::string& path);
@@ -20,11 +20,11 @@ class Unfinished {
 
  private:
   std::unique_ptr<const std::string> path_;
-  std::size_t place_;  ///< among all
+  std::size_t place_;  ///< index among all unfinished paths
 };
 
-/// A folder and those above it, created. What was not there before goes again with this, unless
-/// something lies in it.
+/// Creates a folder and its missing parents. The destructor removes those it created, if they are
+/// empty.
 class NewFolder {
  public:
   /// Throws UserError.
@@ -34,13 +34,13 @@ class NewFolder {
   ~NewFolder();
 
  private:
-  std::deque<Unfinished> made_;  ///< from the outermost on
+  std::deque<Unfinished> made_;  ///< outermost first
 };
 
-/// From now on SIGINT, SIGTERM and SIGHUP (unless that is ignored) remove what is unfinished and
-/// end the process as interrupted; SIGXCPU does so for want of time of the host. Files that grow
-/// past their limit fail to be written. A forked child that calls it leaves its parent's things
-/// alone. `message`, a literal, is said before; null: nothing.
+/// After this, SIGINT, SIGTERM and SIGHUP (unless ignored) remove unfinished files and end the
+/// process as interrupted; SIGXCPU does so as a host limit. Writing a file past its size limit
+/// fails. A forked child that calls this leaves its parent's files alone. Prints `message`, a
+/// literal, first unless it is null or the signal is SIGXCPU.
 void clean_up_on_signals(const char* message = nullptr);
 
 }  // namespace tessera

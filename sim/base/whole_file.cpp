@@ -25,9 +25,9 @@ bool is_special(const fs::path& path) {
   return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
 }
 
-/// Follows symbolic links, also to a file that does not exist yet.
+/// Follows symbolic links, even to a file that does not exist yet.
 fs::path followed(fs::path path) {
-  constexpr int kMostLinks = 40;  // as Linux
+  constexpr int kMostLinks = 40;  // the limit of Linux
   std::error_code failed;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, failed); ++i)
     path = path.parent_path() / fs::read_symlink(path, failed);
@@ -55,12 +55,12 @@ WholeFile::~WholeFile() {
 
 void WholeFile::finish() {
   if (!out_.is_open()) return;
-  if (out_) errno = 0;  // else it tells why the last write failed
+  if (out_) errno = 0;  // else errno holds why an earlier write failed
   const bool written = static_cast<bool>(out_.flush());
   const int reason = errno;
   out_.close();
   if (written && out_) return;
-  // The file is open already, so the error means that there is no room for more.
+  // The file is already open, so the error means lack of disk space.
   throw HostLimit(fmt::format("{}: cannot be written: {}", path_, std::strerror(reason)));
 }
 

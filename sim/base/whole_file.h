@@ -8,10 +8,10 @@
 
 namespace tessera {
 
-/// A file that appears whole or not at all: written under a temporary name beside its own, renamed
-/// by commit(). What is not committed leaves nothing, also if a signal ends the process. A symbolic
-/// link stays one: the file that it names is replaced. Devices and pipes, which cannot be replaced,
-/// are written as they are.
+/// A file that appears whole or not at all: written under a temporary name in the same folder,
+/// renamed by commit(). Without commit() nothing remains, even if a signal ends the process. A
+/// symbolic link is kept and its target replaced. Devices and pipes, which cannot be replaced, are
+/// written directly.
 class WholeFile {
  public:
   /// Throws UserError or HostLimit, naming the file and the reason, as finish() and commit() do.
@@ -21,21 +21,21 @@ class WholeFile {
   ~WholeFile();
 
   [[nodiscard]] std::ostream& out() { return out_; }
-  /// Ends the writing under the temporary name: what can fail for want of room has not failed.
+  /// Flushes and closes the temporary file; a lack of disk space throws here.
   void finish();
   void commit();
 
  private:
   std::string path_;                     ///< as given
   std::string target_;                   ///< the file that commit() replaces
-  std::optional<Unfinished> temporary_;  ///< nothing once it is committed, and for a device or pipe
+  std::optional<Unfinished> temporary_;  ///< empty after commit(), and for a device or pipe
   std::ofstream out_;
 };
 
-/// The whole text as such a file. Throws as it does.
+/// Writes the whole text as a WholeFile. Throws as WholeFile does.
 void write_whole(const std::string& path, const std::string& text);
 
-/// Creates the folder and those above it. Throws UserError or HostLimit.
+/// Creates the folder and its parents. Throws UserError or HostLimit.
 void create_folder(const std::string& folder);
 
 }  // namespace tessera
