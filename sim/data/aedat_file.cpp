@@ -37,7 +37,7 @@ class Aedat {
     return word;
   }
 
-  /// Lines of text, from the version to the end of the header.
+  /// Reads the text lines from the version to the end of the header.
   void read_header() {
     constexpr std::string_view kVersion = "#!AER-DAT3.1";
     constexpr std::string_view kFormat = "#Format: ";
@@ -82,7 +82,7 @@ class Aedat {
     at_ = end;
   }
 
-  /// Times have 31 bits; the packet's header counts how often they have begun anew.
+  /// Times have 31 bits; the packet's header counts their overflows.
   void read_event(std::uint64_t overflow) {
     const std::uint32_t data = word(at_);
     const std::uint32_t y = data >> 2U & 0x7fffU;

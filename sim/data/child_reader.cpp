@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kFileCopies = 3;
 
-/// First byte of a child's text.
+/// First byte of the text that a child returns.
 constexpr char kRead = 'R';
 constexpr char kMistake = 'M';
 
@@ -32,8 +32,8 @@ void lower_limit(__rlimit_resource resource, rlim_t most) {
   ::setrlimit(resource, &limit);
 }
 
-/// First steps of a process that may die: it limits its memory and time, prints nothing and leaves
-/// no core.
+/// First steps of a process that may crash: limits its memory and time, silences stderr, disables
+/// core dumps.
 void expect_the_worst(const ReadLimits& limits) {
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -64,7 +64,7 @@ std::string read_in_child(const std::string& name, std::string bytes, ReadLimits
              fmt::format("{}: reading it takes more than {} MiB", name, limits.memory >> 20U);
     }
   });
-  bytes = {};  // the child has them
+  bytes = {};  // the child has its copy
   std::vector<Children::Finished> finished;
   while (finished.empty()) finished = children.wait();
   auto& [item, text, death, starved] = finished.front();

@@ -6,15 +6,15 @@
 
 namespace tessera::data {
 
-/// Limits for reading a file, beside copies of the file that its library makes.
+/// Limits for reading a file; the copies of the file that its library makes do not count.
 struct ReadLimits {
   std::uint64_t memory;  ///< bytes
   unsigned seconds;      ///< processor time
 };
 
-/// Calls `read` with the bytes of file `name` in a process of its own, for libraries that do not
-/// survive every malformed file, and returns its text. UserErrors of `read` are thrown here; a
-/// process that dies, or takes too much memory or time, is the file's fault, a UserError too.
+/// Calls `read` with the bytes of file `name` in a child process, for libraries that may crash on
+/// malformed files, and returns its text. Rethrows UserErrors of `read`; a child that dies, or
+/// exceeds its memory or time, also throws UserError.
 std::string read_in_child(const std::string& name, std::string bytes, ReadLimits limits,
                           const std::function<std::string(std::string)>& read);
 

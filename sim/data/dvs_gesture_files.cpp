@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A gesture that somebody made.
+/// One labelled gesture.
 struct Trial {
   std::uint32_t label = 0;
   std::uint64_t start = 0, end = 0;  ///< microseconds

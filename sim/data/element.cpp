@@ -40,7 +40,7 @@ void store_element(program::Type type, std::span<std::byte> bytes, std::size_t a
     const std::uint16_t half = fp::f16_from_f32(float_bits(value));
     std::memcpy(bytes.data() + at * 2, &half, 2);
   } else if (type == program::Type::i32 || type == program::Type::u32) {
-    const auto integer = static_cast<std::int64_t>(value);  // its lower half
+    const auto integer = static_cast<std::int64_t>(value);  // the lower half is stored
     std::memcpy(bytes.data() + at * 4, &integer, 4);
   } else {
     const std::uint32_t single = float_bits(value);

@@ -7,10 +7,10 @@
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
 
-/// Numbers as the bytes of a tensor, for host code that fills and reads tiles.
+/// Converts between numbers and the bytes of a tensor, for host code that fills and reads tiles.
 namespace tessera::data {
 
-/// The types that elements of matrices may have, as configs name them.
+/// The types of matrix elements and their names in configs.
 constexpr config::Names<program::Type, 2> kFloatTypes{
     {{"f16", program::Type::f16}, {"f32", program::Type::f32}}};
 
@@ -39,17 +39,17 @@ constexpr double largest_finite(program::Type type) {
   return type == program::Type::f16 ? 65504.0 : 0x1.fffffep127;
 }
 
-/// `value` rounded to f16 (through f32) or f32: what a tile holds of it.
+/// `value` rounded to f16 (through f32) or f32: the value a tile holds.
 double rounded(program::Type type, double value);
 
-/// Rounds `values` to `type`; returns how many of them that changed.
+/// Rounds `values` to `type`; returns how many changed.
 std::uint64_t round_all(program::Type type, std::span<double> values);
 
-/// Writes `value`, rounded, as element `at` of `bytes`; f16 and f32, and i32 and u32, of which it
-/// is a value.
+/// Writes `value` as element `at` of `bytes`, rounded to f16 or f32; for i32 and u32 it must be an
+/// exact value of the type.
 void store_element(program::Type type, std::span<std::byte> bytes, std::size_t at, double value);
 
-/// Tensor::given of a tensor of `type` whose element number i is at(i).
+/// Returns a Tensor::given for a tensor of `type` whose element i is at(i).
 template <class At>
 auto elements_by(program::Type type, At at) {
   return [type, at = std::move(at)](std::uint64_t first, std::span<std::byte> into) {
@@ -58,10 +58,10 @@ auto elements_by(program::Type type, At at) {
   };
 }
 
-/// Element `at` of `bytes`; f16, f32, i32 and u32 only: a Defect of other types.
+/// Element `at` of `bytes`; f16, f32, i32 and u32 only: a Defect for other types.
 double load_element(program::Type type, std::span<const std::byte> bytes, std::size_t at);
 
-/// Elements from number `at` on, as many as `into` takes; f16 and f32 only.
+/// Reads into.size() elements from number `at` on; f16 and f32 only.
 void load_elements(program::Type type, std::span<const std::byte> bytes, std::size_t at,
                    std::span<float> into);
 

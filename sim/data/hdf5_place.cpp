@@ -9,7 +9,7 @@ namespace tessera::data {
 
 namespace {
 
-/// Bound of numbers that are stored compressed; deflate reaches 1,032.
+/// Limit of the compression ratio of stored numbers; deflate reaches 1,032.
 constexpr std::uint64_t kMostCompression = 1100;
 constexpr unsigned kMostDimensions = 8;
 
@@ -21,7 +21,7 @@ Hdf5Handle open_hdf5(const std::string& name, std::string& bytes, const char* ki
   constexpr std::size_t kGrowth = 65536;
   H5Pset_fapl_core(access, kGrowth, 0);
   H5Pset_file_image(access, bytes.data(), bytes.size());
-  // The name of an image must not be that of any file: nothing lies below one.
+  // The image's name must not match any file: no file lies below `name`, itself a file.
   const std::string image = name + "/image";
   const hid_t opened = H5Fopen(image.c_str(), H5F_ACC_RDONLY, access);
   if (opened < 0) throw UserError("{}: no HDF5 file, which {} is", name, kind);
@@ -75,7 +75,7 @@ std::vector<double> Hdf5Place::numbers() const {
 std::vector<std::string> Hdf5Place::texts() const {
   const Hdf5Handle type(H5Dget_type(id_), H5Tclose);
   if (H5Tget_class(type) != H5T_STRING) fail("holds no text");
-  const std::size_t length = H5Tget_size(type);  // of a reference, where lengths vary
+  const std::size_t length = H5Tget_size(type);  // the size of a reference if lengths vary
   std::vector<std::string> texts(count(length));
   if (texts.empty()) return texts;
   if (H5Tis_variable_str(type) > 0) {

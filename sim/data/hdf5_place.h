@@ -9,8 +9,8 @@
 
 #include "sim/base/errors.h"
 
-/// Common parts of readers of HDF5 files. libhdf5 does not survive every malformed file: read in a
-/// process of its own (child_reader.h).
+/// Shared parts of the readers of HDF5 files. libhdf5 may crash on malformed files: call these in a
+/// child process (child_reader.h).
 namespace tessera::data {
 
 /// An open object of the HDF5 library.
@@ -31,14 +31,14 @@ class Hdf5Handle {
   Close close_;
 };
 
-/// A file that is being read.
+/// A file being read.
 struct Hdf5File {
   std::string name;
-  std::uint64_t most;         ///< numbers and bytes of text that it may hold
-  std::uint64_t left = most;  ///< that it may still hold
+  std::uint64_t most;         ///< limit: numbers plus bytes of text
+  std::uint64_t left = most;  ///< what remains of the limit
 };
 
-/// A group or dataset of a file, with what its errors say.
+/// A group or dataset of a file; its errors name the file and the path inside.
 class Hdf5Place {
  public:
   Hdf5Place(hid_t parent, Hdf5File& file, std::string path)
@@ -62,10 +62,11 @@ class Hdf5Place {
     if (link.type >= H5L_TYPE_UD_MIN) fail("'{}' lies in another file", name);
     return Hdf5Place(id_, file_, path_ == "/" ? path_ + name : path_ + "/" + name);
   }
-  /// In the order of their names.
+  /// In order of name.
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] std::vector<std::uint64_t> shape() const;
-  /// Elements, none larger than `bytes`, which the file stores and may hold.
+  /// Number of elements of at most `bytes` each. Throws beyond the file's limit, or if it stores
+  /// less.
   [[nodiscard]] std::uint64_t count(std::uint64_t bytes) const;
   [[nodiscard]] std::vector<double> numbers() const;
   [[nodiscard]] std::vector<std::string> texts() const;
@@ -89,8 +90,8 @@ class Hdf5Place {
   Hdf5Handle id_;
 };
 
-/// Opens a file that lies in memory, of which the library makes a copy; `kind` says what it should
-/// be.
+/// Opens a file held in memory, which the library copies; `kind` names the expected format in
+/// errors.
 Hdf5Handle open_hdf5(const std::string& name, std::string& bytes, const char* kind);
 
 }  // namespace tessera::data

@@ -22,14 +22,14 @@ template <class... Args>
   throw UserError("{}: {}", path.string(), fmt::format(problem, std::forward<Args>(args)...));
 }
 
-/// An IDX file: its extents, and where its values begin.
+/// An IDX file: its extents, and the offset of its values.
 struct Idx {
   std::vector<std::uint64_t> shape;
   std::string bytes;
   std::size_t values_at = 0;
 };
 
-/// `ranks` are the numbers of extents that are allowed.
+/// Reads an IDX file of 8-bit values; `ranks` holds the allowed numbers of extents.
 Idx read_idx(const fs::path& path, std::string_view ranks) {
   constexpr std::size_t kWord = 4;
   constexpr char kUnsignedBytes = 8;
@@ -75,7 +75,7 @@ ImageFile images_of(const Idx& file, const fs::path& path) {
   return images;
 }
 
-/// Labels a record of CIFAR has: one of CIFAR-10, two of CIFAR-100.
+/// Label bytes per CIFAR record: one in CIFAR-10, two in CIFAR-100.
 std::size_t labels_of(std::size_t bytes, const fs::path& path) {
   constexpr std::size_t kValues = std::size_t{kCifarSide} * kCifarSide * kCifarChannels;
   for (const std::size_t labels : {std::size_t{1}, std::size_t{2}})

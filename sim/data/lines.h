@@ -12,11 +12,11 @@ namespace tessera::data {
 /// ...`.
 class Lines {
  public:
-  /// `blank` are the characters between words.
+  /// `blank` holds the characters that separate words.
   Lines(std::string_view text, std::string_view name, std::string_view blank = " \t\r")
       : rest_(text), name_(name), blank_(blank) {}
 
-  /// Goes to the next line; false at the end of the file.
+  /// Advances to the next line; false at the end of the file.
   bool next() {
     if (rest_.empty()) return false;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
@@ -25,7 +25,7 @@ class Lines {
     ++number_;
     return true;
   }
-  /// Goes to the next line that holds more than a comment (%).
+  /// Advances to the next line that is neither blank nor a comment (%).
   bool next_with_data() {
     while (next()) {
       const std::size_t first = line_.find_first_not_of(blank_);

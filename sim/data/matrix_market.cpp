@@ -22,7 +22,7 @@ struct Header {
   std::uint64_t entries = 0;
 };
 
-/// The index of the line's next word in `allowed`, whatever its case.
+/// Index in `allowed` of the line's next word, ignoring case.
 std::size_t choice(Lines& lines, std::string_view what,
                    std::initializer_list<std::string_view> allowed) {
   std::string found(lines.word());
@@ -82,7 +82,7 @@ std::uint32_t read_index(Lines& lines, std::string_view what, std::uint32_t coun
 
 std::vector<Entry> read_coordinates(Lines& lines, const Header& header) {
   std::vector<Entry> entries;
-  // The count is not believed before the lines are seen: a wrong one must not exhaust memory.
+  // The stated count is not trusted before the lines are read: a wrong one must not exhaust memory.
   entries.reserve(std::min<std::uint64_t>(header.entries * 2, 1u << 20));
   for (std::uint64_t i = 0; i < header.entries; ++i) {
     if (!lines.next_with_data()) {

@@ -13,10 +13,10 @@ namespace tessera::data {
 /// UserError `path:line: ...`.
 SparseMatrix read_matrix_market(const std::filesystem::path& path);
 
-/// Parses the text of a file; `name` stands in messages.
+/// Parses the text of a file; errors show `name`.
 SparseMatrix parse_matrix_market(std::string_view text, std::string_view name);
 
-/// Size that the file's header gives.
+/// Reads only the size from the file's header.
 MatrixSize matrix_market_size(const std::filesystem::path& path);
 
 }  // namespace tessera::data

@@ -10,12 +10,12 @@ namespace tessera::data {
 
 namespace {
 
-/// Memory of the process that reads. It holds the numbers of a file twice, and reads them in less
-/// than a second.
+/// Memory limit of the reading process. It holds a file's numbers twice and reads them in less than
+/// a second.
 constexpr std::uint64_t kMostMemory = 3 * sizeof(double) * kMostNirValues;
 constexpr unsigned kMostSeconds = 4;
 
-/// A graph as bytes from this program to itself.
+/// Serialises a graph for the pipe from the reading process.
 class Packer {
  public:
   std::string pack(const NirGraph& graph) {

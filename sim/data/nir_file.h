@@ -9,10 +9,10 @@
 
 namespace tessera::data {
 
-constexpr std::uint64_t kMostNirValues = std::uint64_t{1} << 26;  ///< limit of values in a file
+constexpr std::uint64_t kMostNirValues = std::uint64_t{1} << 26;  ///< limit of a file's numbers
 
 /// One parameter of a node: numbers in C order (f32, f64 and integers below 2^53 are exact) or a
-/// text such as the padding `same`. A single number has no dimensions.
+/// text such as the padding `same`. A scalar has no dimensions.
 struct NirParameter {
   std::vector<std::uint64_t> shape;
   std::vector<double> values;
@@ -31,16 +31,16 @@ struct NirGraph {
   std::vector<std::pair<std::string, std::string>> edges;  ///< sorted
 };
 
-/// Reads a .nir file (HDF5). Graphs inside are flattened: their nodes are named `outer.inner`, and
-/// connections of the outer one end at their Input and Output. Leaves out: metadata, and what a
-/// node says of the shapes of its in- and outputs. Errors are UserErrors that name the file and the
-/// path inside: no HDF5 file, no graph, an edge from or to no node, more than 2^26 numbers or bytes
-/// of text, far more than the file stores. libhdf5 reads in a process of its own: one that dies, or
-/// takes too much memory or time, is the file's fault.
+/// Reads a .nir file (HDF5). Flattens subgraphs: their nodes are named `outer.inner`, and
+/// connections of the outer graph end at their Input and Output. Leaves out: metadata, and the in-
+/// and output shapes that nodes state. Errors are UserErrors that name the file and the path
+/// inside: not an HDF5 file, no graph, an edge from or to a missing node, more than 2^26 numbers or
+/// bytes of text, or far more of them than the file stores. libhdf5 reads in a child process; if
+/// that dies, or exceeds its memory or time, the file is to blame.
 NirGraph read_nir(const std::filesystem::path& path);
 
-/// The graph of a .nir file that lies in memory, as libhdf5 reads it; `name` stands in UserErrors.
-/// That library does not survive every malformed file: call this in a process of its own.
+/// Parses a .nir file held in memory with libhdf5; UserErrors show `name`. The library may crash on
+/// malformed files: call this in a child process.
 NirGraph parse_nir(const std::string& name, std::string bytes);
 
 }  // namespace tessera::data

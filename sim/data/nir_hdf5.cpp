@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> read_edges(const Hdf5Place& pla
   return edges;
 }
 
-/// The name at which a connection of node `name` ends: a graph's own Input or Output.
+/// The node where a connection of `name` ends: for a subgraph, its own Input or Output.
 std::string end_of(const NirGraph& graph, const Hdf5Place& place, const std::string& name,
                    const std::string& type) {
   if (graph.nodes.contains(name)) return name;

@@ -19,7 +19,7 @@ template <class... Args>
   throw UserError("{}: {}", where, fmt::format(problem, std::forward<Args>(args)...));
 }
 
-/// Sizes of a result, before memory is taken for it: its shape and the terms of each element.
+/// Refuses a result that is too large before allocating it: its shape and the terms per element.
 void limit(const Shape& shape, std::uint64_t terms, const std::string& where) {
   if (elements(shape) > kMostElements)
     fail(where, "gives [{}] numbers, allowed {} in all", fmt::join(shape, ", "), kMostElements);
@@ -62,7 +62,7 @@ LinearNode scaled(const NirNode& node, const Shape& input, const std::string& wh
 
 using Pair = std::array<std::uint64_t, 2>;
 
-/// One or two whole numbers, for height and width; a sequence has width alone.
+/// Reads one or two whole numbers, for height and width; a sequence has a width only.
 Pair pair(const NirNode& node, const std::string& name, bool sequence, std::uint64_t least,
           const std::string& where) {
   const NirParameter& found = parameter(node, name, where);
@@ -79,7 +79,7 @@ Pair pair(const NirNode& node, const std::string& name, bool sequence, std::uint
   return {sequence ? (name == "padding" ? 0 : 1) : whole(found.values.front()), last};
 }
 
-/// A window that slides over images of some channels.
+/// A window that slides over multi-channel images.
 struct Window {
   Pair size, stride, dilation{1, 1}, padding;
   Pair image;  ///< height and width
@@ -90,7 +90,7 @@ struct Window {
   [[nodiscard]] std::uint64_t steps(std::size_t axis) const {
     return (image.at(axis) + 2 * padding.at(axis) - extent(axis)) / stride.at(axis) + 1;
   }
-  /// Calls use(place in the window, place in the image), both flat, for one place of the result.
+  /// Calls use(index in the window, index in the image), both flat, for one output position.
   template <class Use>
   void at(std::uint64_t y, std::uint64_t x, const Pair& before, Use use) const {
     for (std::uint64_t i = 0; i < size[0]; ++i) {
@@ -103,7 +103,7 @@ struct Window {
   }
 };
 
-/// Channels, height and width of `input`; a sequence has the height 1.
+/// Channels, height and width of `input`; a sequence has height 1.
 std::array<std::uint64_t, 3> image_of(const Shape& input, bool sequence, const std::string& where) {
   if (input.size() != (sequence ? 2U : 3U))
     fail(where, "its input has the shape [{}], allowed {}", fmt::join(input, ", "),
@@ -137,7 +137,7 @@ LinearNode convolution(const NirNode& node, const Shape& input, const std::strin
   const std::string& text = parameter(node, "padding", where).text;
   Pair before{};
   if (text == "same") {
-    // Twice the window's reach in all, the odd one behind; then the image keeps its size.
+    // Pads by extent - 1 in all, the odd one at the end, so that the output keeps the image's size.
     if (window.stride != Pair{1, 1}) fail(where, "padding: 'same' wants a stride of 1");
     for (const std::size_t axis : {0U, 1U}) before.at(axis) = (window.extent(axis) - 1) / 2;
   } else if (text.empty()) {
@@ -153,7 +153,7 @@ LinearNode convolution(const NirNode& node, const Shape& input, const std::strin
   LinearNode result{{sequence ? Shape{filters, columns} : Shape{filters, rows, columns}, {}}, {}};
   limit(result.map.shape, bounded_product(depth, area), where);
   for (std::uint64_t filter = 0; filter < filters; ++filter) {
-    const std::uint64_t first = filter / (filters / groups) * depth;  // channel of its group
+    const std::uint64_t first = filter / (filters / groups) * depth;  // its group's first input
     for (std::uint64_t place = 0; place < rows * columns; ++place) {
       std::vector<Term>& terms = result.map.rows.emplace_back();
       for (std::uint64_t channel = 0; channel < depth; ++channel) {
@@ -243,7 +243,7 @@ LinearMap identity(const Shape& shape) {
 }
 
 std::optional<LinearMap> compose(const LinearMap& a, const LinearMap& b, std::uint64_t most) {
-  constexpr std::uint64_t kProducts = 16;  // that one sum may take on average
+  constexpr std::uint64_t kProducts = 16;  // allowed per term, on average
   LinearMap result{b.shape, std::vector<std::vector<Term>>(b.rows.size())};
   std::map<std::uint32_t, double> row;
   std::uint64_t terms = 0, products = 0;

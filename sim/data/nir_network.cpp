@@ -11,9 +11,9 @@ namespace tessera::data {
 
 namespace {
 
-constexpr std::uint64_t kMostHeld = std::uint64_t{1} << 27;  ///< terms of 16 bytes
+constexpr std::uint64_t kMostHeld = std::uint64_t{1} << 27;  ///< limit of held terms, 16 bytes each
 
-/// By name; what nir/ir/neuron.py of the reference implementation calls them.
+/// Sorted by name; parameter names as in nir/ir/neuron.py of the reference implementation.
 const std::vector<NodeType>& neuron_types() {
   static const std::vector<NodeType> types{
       {"CubaLIF", {"tau_mem", "tau_syn", "r", "v_leak", "w_in", "v_threshold", "v_reset"}},
@@ -29,7 +29,7 @@ const NodeType* neuron_type(const std::string& type) {
   return found == types.end() ? nullptr : &*found;
 }
 
-/// Follows a graph from its sources (the Input, each population) to the populations behind.
+/// Follows a graph from its sources (the Input, each population) to the populations they reach.
 class Builder {
  public:
   Builder(const NirGraph& graph, const std::string& file) : graph_(graph), file_(file) {
@@ -80,7 +80,7 @@ class Builder {
     return of(before_, node);
   }
 
-  /// Types and names of parameters: whatever nothing reads is refused.
+  /// Checks node types and parameter names: refuses any that nothing reads.
   void check_types() const {
     std::map<std::string_view, std::vector<std::string_view>> known;
     for (const auto& types : {linear_types(), neuron_types()})
@@ -119,7 +119,7 @@ class Builder {
            kMostElements);
   }
 
-  /// Linear nodes, each behind those that it takes from.
+  /// Sorts linear nodes topologically.
   void sort_linear_nodes() {
     std::map<std::string, std::size_t> waiting;
     std::set<std::string> ready;
@@ -144,7 +144,7 @@ class Builder {
          fmt::join(names, ", "));
   }
 
-  /// Shapes of what all nodes give, as far as the Input reaches.
+  /// Finds the output shapes of all nodes that the Input reaches.
   void find_shapes() {
     shapes_[input_] = input_shape_;
     for (bool more = true; more;) {
@@ -174,9 +174,9 @@ class Builder {
     count(node->map, name);
     return *made_.emplace(name, std::move(node)).first->second;
   }
-  /// Memory that is held to the end, in terms.
+  /// Counts memory held to the end, in terms.
   void count(const LinearMap& map, const std::string& node) {
-    constexpr std::uint64_t kRowTerms = 4;  // as much as a row takes beside its terms
+    constexpr std::uint64_t kRowTerms = 4;  // a row's overhead, in terms
     held_ += kRowTerms * map.rows.size();
     for (const auto& row : map.rows) held_ += row.size();
     if (held_ > kMostHeld) fail_held(node);
@@ -194,7 +194,7 @@ class Builder {
     return r.values.size() == elements(from) && !r.shape.empty() ? r.shape : from;
   }
 
-  /// Populations in the order of their distance from the Input, then of their names.
+  /// Numbers populations by their distance from the Input, then by name.
   void number_populations() {
     std::map<std::string, std::size_t> distance{{input_, 0}};
     std::queue<std::string> open({input_});
@@ -238,14 +238,14 @@ class Builder {
   }
 
   using Map = std::shared_ptr<const LinearMap>;
-  /// All paths from a source to a node.
+  /// The combined paths from a source to a node.
   struct Way {
-    Map map;                      ///< null: what the source gives
-    std::set<std::string> nodes;  ///< that change what passes
-    bool single = true;           ///< one path
+    Map map;                      ///< null: the identity
+    std::set<std::string> nodes;  ///< the nodes that change values on these paths
+    bool single = true;           ///< there is exactly one path
   };
 
-  /// Adds what the source's spikes do to all populations behind it.
+  /// Adds the source's spikes to the inputs of all populations it reaches.
   void follow(const std::string& source, std::optional<std::size_t> from) {
     std::map<std::string, Way> ways{{source, {nullptr, {}}}};
     for (const std::string& name : order_) {
@@ -259,7 +259,7 @@ class Builder {
       ways[name] = std::move(*way);
     }
     for (NirPopulation& population : network_.populations) {
-      // A population is no way through: what reaches its own source again is recurrence.
+      // Paths end at populations; a path that returns to its source is recurrence.
       std::optional<Way> way = gathered(source, population.name, ways);
       if (!way) continue;
       const bool product = way->nodes.size() == 1 && is_product(type(*way->nodes.begin()));
@@ -269,7 +269,7 @@ class Builder {
         population.inputs.back().nodes.push_back(fmt::format("'{}' ({})", name, type(name)));
     }
   }
-  /// The linear node `name` behind a map.
+  /// Applies the linear node `name` after a map.
   Map behind(const Map& map, const std::string& name) {
     const std::shared_ptr<const LinearNode>& node = made_.at(name);
     if (map == nullptr) return {node, &node->map};
@@ -278,14 +278,14 @@ class Builder {
     count(*made, name);
     return std::make_shared<const LinearMap>(std::move(*made));
   }
-  /// A map that is written out, for `node`.
+  /// The explicit map: writes out an identity (null), at the cost of `node`.
   Map whole(Map map, const std::string& source, const std::string& node) {
     if (map != nullptr) return map;
     map = std::make_shared<const LinearMap>(identity(shapes_.at(source)));
     count(*map, node);
     return map;
   }
-  /// Weights that stand in several matrices are nobody's own.
+  /// Clears `own` of weights that occur in several matrices.
   void find_shared() {
     std::map<std::string, unsigned> uses;
     for (const NirPopulation& population : network_.populations)
@@ -314,7 +314,7 @@ class Builder {
     return all;
   }
 
-  /// The Input's spikes, and the constants of all linear nodes.
+  /// Follows the Input's spikes and the constants of all linear nodes.
   void follow_input() {
     follow(input_, std::nullopt);
     std::map<std::string, std::vector<double>> constants;
@@ -360,11 +360,11 @@ class Builder {
   Neighbours next_, before_;
   std::string input_;
   Shape input_shape_;
-  std::vector<std::string> order_;  ///< linear nodes in order
+  std::vector<std::string> order_;  ///< linear nodes, topologically sorted
   std::map<std::string, Shape> shapes_;
-  std::map<std::string, std::uint64_t> inputs_;  ///< numbers that a node takes
+  std::map<std::string, std::uint64_t> inputs_;  ///< number of inputs per node
   std::map<std::string, std::shared_ptr<const LinearNode>> made_;
-  std::uint64_t held_ = 0;  ///< terms of all maps
+  std::uint64_t held_ = 0;  ///< terms and parameters in memory
   std::map<std::string, std::size_t> number_;
   NirNetwork network_;
 };

@@ -108,7 +108,7 @@ std::vector<std::uint64_t> parse_shape(std::string_view text, std::string_view n
   return shape;
 }
 
-/// Header text and where the data begins.
+/// The header's text and the offset of the data.
 std::pair<std::string_view, std::size_t> find_header(std::string_view bytes,
                                                      std::string_view name) {
   if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 12) {
@@ -125,7 +125,7 @@ std::pair<std::string_view, std::size_t> find_header(std::string_view bytes,
   return {bytes.substr(begin, length), begin + length};
 }
 
-/// The index in a Fortran-order file of each element in C order, one after the other.
+/// Strides of the axes in a Fortran-order file.
 std::vector<std::uint64_t> fortran_strides(const std::vector<std::uint64_t>& shape) {
   std::vector<std::uint64_t> strides(shape.size(), 1);
   for (std::size_t i = 1; i < shape.size(); ++i) strides[i] = strides[i - 1] * shape[i - 1];

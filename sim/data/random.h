@@ -4,7 +4,7 @@
 
 #include "sim/base/splitmix.h"
 
-/// Seeded data that any host thread can generate from any index, in any order, on any host.
+/// Counter-based random data: any element, on any host thread, in any order, on any host.
 namespace tessera::data {
 
 /// A well-mixed 64-bit value of (seed, stream, index).

@@ -19,7 +19,7 @@ namespace tessera::data {
 
 namespace {
 
-/// An open file that reads without waiting for a writer to come.
+/// An open file; opening does not wait for a pipe's writer.
 class Input {
  public:
   explicit Input(std::string name) : name_(std::move(name)) {
@@ -55,10 +55,10 @@ class Input {
   }
 
  private:
-  /// Bytes appended at `size`; 0 at the end.
+  /// Reads bytes to offset `size`, returns their number; 0 at the end.
   std::size_t read(std::string& text, std::size_t size) {
     constexpr std::size_t kMore = 65536;
-    std::array<char, kMore> beyond;  // where a file should have ended
+    std::array<char, kMore> beyond;  // for data past the file's stated size
     const bool fits = size < text.size();
     char* const into = fits ? text.data() + size : beyond.data();
     for (;;) {
@@ -87,7 +87,7 @@ std::string uncompressed(const std::string& bytes, const std::filesystem::path& 
   constexpr std::size_t kChunk = std::size_t{1} << 20;
   z_stream stream{};
   check(inflateInit2(&stream, kGzip) == Z_OK, "gzip_file: zlib does not start");
-  // The interface of zlib wants bytes that it does not change as if it did.
+  // zlib's interface takes non-const input, which it does not modify.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   std::string text;
   int state = Z_OK;

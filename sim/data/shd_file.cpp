@@ -10,15 +10,15 @@
 namespace tessera::data {
 namespace {
 
-/// Memory of the process that reads, beside the file: an event takes 4 bytes of it and 8 of what is
-/// handed on, for which a text that grows may have room three times. SHD's larger file, 260 MB, is
-/// read in some seconds.
+/// Memory of the reading process beyond the file: an event takes 4 bytes of it, and 8 of the
+/// returned text, whose growth may need three times the room. SHD's larger file, 260 MB, is read in
+/// some seconds.
 constexpr std::uint64_t kBytesAByte = 6;
 constexpr std::uint64_t kBytesBeside = 64U << 20U;
 constexpr unsigned kSecondsBeside = 4;
 constexpr std::uint64_t kBytesASecond = 10U << 20U;
 
-/// Takes numbers off the front of a text.
+/// Reads numbers off the front of a text.
 class Front {
  public:
   explicit Front(const std::string& text) : text_(text) {}
@@ -42,7 +42,7 @@ class Front {
 
 std::uint64_t read_shd(const std::filesystem::path& path, std::uint64_t count,
                        const TakeRecording& take) {
-  constexpr double kMicroseconds = 1e6;  // a second
+  constexpr double kMicroseconds = 1e6;  // per second
   const std::string name = path.string();
   std::string bytes = read_unzipped(path);
   const std::uint64_t size = bytes.size();

@@ -12,9 +12,9 @@ namespace tessera::data {
 namespace {
 
 constexpr std::uint32_t kShdClasses = 20;
-constexpr std::uint64_t kMostShdElements = std::uint64_t{1} << 26;  ///< limit on labels, on arrays
+constexpr std::uint64_t kMostShdElements = std::uint64_t{1} << 26;  ///< limit of labels, of arrays
 
-/// One array of a dataset of arrays of varying length: memory of the library's.
+/// One row of a dataset of variable-length arrays; the library owns the memory.
 template <class Number>
 class Row {
  public:

@@ -29,7 +29,7 @@ SmtxHeader read_smtx_header(Lines& lines) {
   return header;
 }
 
-/// The offsets where the rows begin and end.
+/// Reads the rows + 1 row offsets.
 std::vector<std::uint64_t> read_offsets(Lines& lines, const SmtxHeader& header) {
   if (!lines.next()) lines.fail("the line of {} row offsets is missing", header.rows + 1ULL);
   std::vector<std::uint64_t> offsets;

@@ -9,18 +9,18 @@
 
 namespace tessera::data {
 
-/// A folder of .npy files with the weights that a network begins with.
+/// A folder of .npy files with a network's initial weights.
 class WeightsFolder {
  public:
-  /// `key` names the folder in errors; names of files with weights begin with `prefix`.
+  /// Errors name the folder by `key`; names of weight files begin with `prefix`.
   WeightsFolder(std::filesystem::path folder, std::string prefix, std::string key)
       : folder_(std::move(folder)), prefix_(std::move(prefix)), key_(std::move(key)) {}
 
-  /// The real numbers of `name`.npy as f32 has them. Throws KeyError for another shape or complex
-  /// numbers, UserError for no such file and values that are not finite in `type`.
+  /// The real numbers of `name`.npy as f32. Throws KeyError for another shape or complex numbers,
+  /// UserError for a missing file and values that are not finite in `type`.
   std::vector<float> read(const std::string& name, const std::vector<std::uint64_t>& shape,
                           program::Type type);
-  /// After all reads: throws KeyError for further files of weights, which nothing has read.
+  /// Call after all reads: throws KeyError if the folder holds weight files that nothing read.
   void require_all_read() const;
 
   [[nodiscard]] std::string path(const std::string& name) const {
