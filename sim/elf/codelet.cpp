@@ -22,7 +22,7 @@ using isa::Mnemonic;
 
 constexpr std::uint32_t kAlign = 8;
 
-/// One function of a program while it is examined.
+/// Examines one function of a program.
 class Function {
  public:
   Function(const Program& file, const Symbol& symbol) : file_(file), symbol_(symbol) {
@@ -66,14 +66,14 @@ class Function {
                                                              : "no instruction of the tile"));
     }
     const std::optional<std::uint32_t> target = reference(at, *instruction);
-    // A hardware loop may end where the function does.
+    // A hardware loop may end at the function's end.
     const std::uint32_t end = symbol_.size + (instruction->mnemonic == Mnemonic::rpt ? 1U : 0U);
     if (target && *target >= end) {
       fail_at(at, "refers to something outside the codelet; inline functions and constants");
     }
   }
 
-  /// The offset in the function that the instruction at `at` computes from its own address.
+  /// The offset in the function that a PC-relative instruction at `at` refers to.
   [[nodiscard]] std::optional<std::uint32_t> reference(std::uint32_t at,
                                                        const Instruction& instruction) const {
     const isa::Format format = isa::info(instruction.mnemonic).format;
@@ -83,8 +83,8 @@ class Function {
     return std::nullopt;
   }
 
-  /// The low part of an address whose high part auipc at `at` left in `base`: the number of the
-  /// first instruction that reads it.
+  /// The low part of the address whose high part auipc at `at` left in register `base`: the
+  /// immediate of the first instruction that reads `base`.
   [[nodiscard]] std::uint32_t low_part(std::uint32_t at, std::uint32_t base) const {
     for (std::uint32_t next = at + 4; next < symbol_.size; next += 4) {
       const std::optional<Instruction> user = isa::decode(word(next));
@@ -111,8 +111,8 @@ std::string file_of(std::string_view kernel) {
   return fmt::format("kernels/{}/codelets.elf", kernel);
 }
 
-/// Reads and examines each embedded file once in a process: planning asks for its code thousands
-/// of times.
+/// Reads and examines each embedded file once per process: planning requests its code thousands of
+/// times.
 const std::vector<program::Codelet>& embedded_codelets(const std::string& file) {
   static std::mutex mutex;
   static std::map<std::string, std::vector<program::Codelet>> known;

@@ -16,8 +16,8 @@ bool is_in(std::span<const CodeRange> ranges, std::uint32_t address) {
   });
 }
 
-/// Code of all functions; all code if the file names no function with a size. Linkers put constants
-/// between functions.
+/// Code ranges of all functions, because linkers put constants between functions; all code if the
+/// file names no function with a size.
 std::vector<CodeRange> functions(const Program& file) {
   std::vector<CodeRange> ranges;
   for (const Symbol& symbol : file.symbols)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kGlobalPointer = "__global_pointer$";
 
-/// The file with bounds: everything read from it goes through here.
+/// Bounds-checked access to the file; all reads go through it.
 class Reader {
  public:
   Reader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(name) {}

@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-/// Reads statically linked RV32 programs. Knows nothing of dynamic linking and debug information.
+/// Reads statically linked RV32 programs. Leaves out dynamic linking and debug information.
 namespace tessera::elf {
 
-/// Bytes that the program wants in memory; beyond `bytes` up to `memory_bytes` they are zero.
+/// A range of the program's memory; it is zero from `bytes` up to `memory_bytes`.
 struct Segment {
   std::uint32_t address;
   std::uint32_t memory_bytes;
   std::vector<std::byte> bytes;
   bool writable;
   bool executable;
-  /// Where start-up code copies its bytes from, if that lies elsewhere (ROM).
+  /// Load address if start-up code copies the bytes from elsewhere (ROM).
   std::optional<std::uint32_t> copied_from = std::nullopt;
 };
 
@@ -38,17 +38,17 @@ struct CodeRange {
 };
 
 struct Program {
-  std::string name;  ///< name in messages, mostly the file's path
+  std::string name;  ///< shown in messages, usually the file's path
   std::uint32_t entry;
-  std::vector<Segment> segments;     ///< by address, without overlap
-  std::vector<Symbol> symbols;       ///< by address, then name
+  std::vector<Segment> segments;     ///< sorted by address, without overlap
+  std::vector<Symbol> symbols;       ///< sorted by address, then name
   std::vector<CodeRange> code;       ///< executable sections; without sections, executable segments
-  bool relocations;                  ///< some are left: the code is not finished
-  std::uint32_t global_pointer = 0;  ///< required value of gp (`__global_pointer$`); 0: none
+  bool relocations;                  ///< some are left: the code is not fully linked
+  std::uint32_t global_pointer = 0;  ///< required value of gp (`__global_pointer$`); 0: any
 };
 
-/// Reads the bytes of an ELF file. UserError naming the file and what is wrong: not ELF, 64-bit,
-/// not RISC-V, compressed code, not statically linked, parts that lie outside the file.
+/// Reads the bytes of an ELF file. Throws UserError naming the file and the problem: not ELF,
+/// 64-bit, not RISC-V, compressed code, not statically linked, parts outside the file.
 Program read(std::span<const std::byte> bytes, const std::string& name);
 
 /// Reads a program from disk.

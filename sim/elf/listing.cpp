@@ -26,7 +26,7 @@ CodeRange extent(const Program& file, const Symbol& symbol) {
   return {symbol.address, end - symbol.address};
 }
 
-/// Writes what `range` and the file's bytes have in common.
+/// Lists the part of `range` that the file has bytes for.
 void list_range(std::ostream& out, const Program& file, CodeRange range,
                 std::span<const isa::Label> labels) {
   for (const Segment& segment : file.segments) {

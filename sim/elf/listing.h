@@ -7,8 +7,8 @@
 
 namespace tessera::elf {
 
-/// Writes the disassembly of all code in `file`, or of one symbol: to its size, or without one to
-/// the next symbol. UserError for a symbol that is not there, with the nearest name.
+/// Writes the disassembly of all code in `file`, or of one symbol: up to its size, or without a
+/// size up to the next symbol. UserError for an unknown symbol, with the nearest name.
 void list(std::ostream& out, const Program& file, std::string_view symbol = "");
 
 }  // namespace tessera::elf
