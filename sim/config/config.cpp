@@ -30,7 +30,7 @@ void refuse_unknown_sections(const Layers& layers) {
   }
 }
 
-/// `--set` through a section that does not exist says so rather than what is missing below it.
+/// Reports an unknown section in `--set` first, before an error about keys below it.
 void refuse_unknown_target(const std::string& assignment) {
   const std::string first = assignment.substr(0, assignment.find_first_of(".[="));
   if (!first.empty() && assignment.find('=') != std::string::npos) {
@@ -70,7 +70,7 @@ const Kernel& find_kernel(const Layers& layers, const Json& workload, const Cata
                     shown(*found), names_near(name, names));
 }
 
-/// Seeds the workers' generators, and the workload's data where the kernel has seeded data.
+/// Seeds the workers' generators and, if the kernel has a `seed` key, the workload's data.
 void set_seed(Layers& layers, const std::string& seed, const Catalogue& catalogue) {
   const std::string option = "--seed " + seed;
   const Json value = parse_value(seed, option);
@@ -91,7 +91,7 @@ Json resolved_of(const Config& config) {
                        {"report", resolved(config.report)}});
 }
 
-/// Where no values are computed, nothing that shows or compares them can be asked for.
+/// Without run.values, refuses options that show or compare values.
 void refuse_values(const Config& config) {
   if (config.run.values) return;
   const auto refuse = [&](const char* section, const char* key, const char* allowed) {

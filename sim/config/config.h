@@ -11,24 +11,24 @@
 #include "sim/machine/machine_config.h"
 #include "sim/program/catalogue.h"
 
-/// One config file is one run: the sections machine, workload, run and report.
+/// One config file describes one run: the sections machine, workload, run and report.
 namespace tessera::config {
 
 struct Config {
-  std::string name;  ///< file name without folder and ending; the kernel's name for standard input
+  std::string name;  ///< file name without folder and suffix; for standard input the kernel's name
   MachineConfig machine;
   std::string kernel;
   std::unique_ptr<KernelOptions> workload;
   RunConfig run;
   ReportConfig report;
-  Json resolved;  ///< every key with its value, defaults included
-  Layers layers;  ///< the given values, each with its origin
+  Json resolved;  ///< all keys with their values, defaults included
+  Layers layers;  ///< the given values with their origins
 
-  /// Adds to the mistake the file or option to blame, and the preset that the value came from.
+  /// Turns the error into one that names the file or option to blame, and the value's preset.
   [[nodiscard]] ConfigError located(const KeyError& error) const {
     return layers.mistake(error.key_path(), error.problem());
   }
-  /// Returns `use()`, whose mistakes are located().
+  /// Returns `use()`; rethrows its KeyErrors as located().
   template <class Use>
   auto locating(const Use& use) const {
     try {
@@ -39,9 +39,9 @@ struct Config {
   }
 };
 
-/// A key's value that an option of its own gives.
+/// A value that a dedicated option gives to a key.
 struct OptionValue {
-  std::string option;  ///< as messages name it: "--threads 2"
+  std::string option;  ///< as shown in messages: "--threads 2"
   std::string path;
   std::string value;  ///< JSON if it parses, else a string
 };
@@ -49,10 +49,10 @@ struct OptionValue {
 /// Values from options other than `--set`.
 struct GivenOptions {
   std::vector<OptionValue> values;
-  std::string seed;  ///< for run.seed and a workload's seeded data; empty: not given
+  std::string seed;  ///< for run.seed and the workload's seed; empty: not given
 };
 
-/// Reads `file` ("-": standard input) with what it extends, then applies `sets` in their order and
+/// Reads `file` ("-": standard input) and the files it extends, then applies `sets` in order and
 /// `options`. Throws ConfigError or UserError.
 Config load_config(const std::string& file, std::span<const std::string> sets,
                    const Catalogue& catalogue, Presets machines, const GivenOptions& options = {});
@@ -61,25 +61,25 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,
                    Presets machines);
 
-/// Where neither traces nor tensors are written: throws ConfigError if the config asks for some.
+/// For commands that write neither traces nor tensors: throws ConfigError if the config asks for
+/// it.
 void refuse_run_files(const Config& config);
 
-/// A machine by a preset's or file's name.
+/// The machine of a preset or file.
 MachineConfig load_machine(const std::string& name, Presets machines);
 
 struct MachineFile {
   MachineConfig machine;
   Layers layers;  ///< origins of its keys
 };
-/// The machine of a file as is_machine_file() means it. Throws ConfigError with the file and the
-/// key as they stand there.
+/// The machine of a machine file (is_machine_file). Throws ConfigError with the file and key.
 MachineFile read_machine_file(const std::string& file, Presets machines);
 
-/// The JSON Schema of such files.
+/// The JSON Schema of machine files.
 Json machine_file_schema(Presets machines);
 
 struct InputFile {
-  std::string path;  ///< its key path in the config
+  std::string path;  ///< key path in the config
   std::string file;
 };
 
@@ -89,13 +89,13 @@ std::vector<InputFile> input_files(const Config& config);
 /// The JSON Schema of whole configs.
 Json config_schema(const Catalogue& catalogue, Presets machines);
 
-/// All keys as Markdown tables, a section each and one for each kernel.
+/// All keys as Markdown tables, one per section and one per kernel.
 std::string config_markdown(const Catalogue& catalogue);
 
-/// The resolved config without what cannot change results (run.threads, run.engine and report).
+/// The resolved config without keys that cannot change results (run.threads, run.engine, report).
 Json identity(const Json& resolved);
 
-/// Sixteen hexadecimal digits that depend on the identity alone.
+/// FNV-1a hash of identity(resolved), sixteen hexadecimal digits.
 std::string config_hash(const Json& resolved);
 
 }  // namespace tessera::config

@@ -18,8 +18,8 @@ Json names_of(Presets presets) {
   return names;
 }
 
-/// Takes what groups of `type` require out of it, and returns that as a schema: in a file that
-/// extends another it stands there.
+/// Moves the `required` lists of `type` and its groups into the returned schema: in a file that
+/// extends another, the other file may give those keys.
 Json take_required(Json& type) {
   Json taken = Json::object();
   if (type.contains("required")) taken["required"] = std::move(type["required"]);
@@ -32,13 +32,13 @@ Json take_required(Json& type) {
   return taken;
 }
 
-/// Keys required of machines that extend no other.
+/// Keys required of machines that extend no other machine.
 Json required_of_machine() {
   Json object = schema(MachineConfig());
   return {{"if", {{"not", {{"required", {"extends"}}}}}}, {"then", take_required(object)}};
 }
 
-/// Schema of a machine that may extend another, and need not give all keys then.
+/// Schema of a machine that may extend another and then need not give all keys.
 Json machine_object(Presets machines) {
   Json object = schema(MachineConfig());
   static_cast<void>(take_required(object));
@@ -66,14 +66,14 @@ Json workload_schema(const Catalogue& catalogue) {
     type["required"].push_back("kernel");
     kernels.push_back(std::move(type));
   }
-  // Another file, or each point of a sweep, may give the kernel of these.
+  // The kernel may be given by another file or by the points of a sweep.
   kernels.push_back({{"type", "object"},
                      {"description", "keys of a kernel that stands elsewhere"},
                      {"not", {{"required", {"kernel"}}}}});
   return {{"description", "what the machine executes"}, {"oneOf", std::move(kernels)}};
 }
 
-/// Schema of the axes of tessera sweep, which sim/sweep/spec reads.
+/// Schema of the axes of `tessera sweep`, which sim/sweep/spec reads.
 Json sweep_schema() {
   const Json notes = {{"^//", Json::object()}};
   const Json axes = {{"type", "object"},

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files that are being extended, from the outermost on.
+/// The files being extended, outermost first.
 using Chain = std::vector<std::string>;
 
 void refuse_cycle(const Chain& chain, const std::string& next, const std::string& path) {
@@ -22,7 +22,7 @@ void refuse_cycle(const Chain& chain, const std::string& next, const std::string
   throw ConfigError(chain.back(), path, "extends {}, which extends this file in turn", next);
 }
 
-/// True if the value has keys that only a machine's file has at its top.
+/// True if the value has top-level keys that only machine files have.
 bool has_machine_keys(const Json& value) {
   constexpr std::string_view kRunSections[] = {"machine", "workload", "run", "report", "sweep"};
   for (const std::string_view section : kRunSections)
@@ -42,7 +42,7 @@ Layers parse_object(std::string_view text, const std::string& origin) {
   return {std::move(value), origin};
 }
 
-/// A machine's file is no run, whatever it extends.
+/// Refuses a machine file, even one that extends others.
 void refuse_machine(const Json& value, const std::string& file) {
   if (!has_machine_keys(value)) return;
   throw ConfigError(file, "",
@@ -85,14 +85,14 @@ Layers load_chain(const std::string& file, Chain& chain) {
   return base;
 }
 
-/// Without what only editors read.
+/// Parses a machine and drops the keys that only editors read.
 Layers parse_machine(std::string_view text, const std::string& origin) {
   Layers layers = parse_object(text, origin);
   layers.remove("$schema");
   return layers;
 }
 
-/// Text and origin of what a machine's `extends` names.
+/// The machine that `extends` names: a preset or a file.
 Layers machine_named(const std::string& name, const Layers& by, Presets presets,
                      const std::string& path) {
   for (const Preset& preset : presets) {
@@ -107,7 +107,7 @@ Layers machine_named(const std::string& name, const Layers& by, Presets presets,
                     name, list_of(names), did_you_mean(name, names));
 }
 
-/// `path`: where the machine's `extends` stands in what holds it.
+/// `path`: key path of the machine's `extends` in its file.
 Layers extend_chain(const Layers& machine, Presets presets, Chain& chain, const std::string& path) {
   if (!machine.value().is_object() || !machine.value().contains("extends")) return machine;
   Layers own = machine;
@@ -146,7 +146,7 @@ bool is_machine_file(const std::string& file, Presets presets) {
   const Json value = parse_json(read_text(file), file);
   if (!value.is_object()) return false;
   if (has_machine_keys(value)) return true;
-  // A machine that misspells its only key.
+  // A machine whose only own key is misspelled, recognised by its preset.
   const auto extends = value.find("extends");
   if (extends == value.end() || !extends->is_string() || fs::exists(beside(file, *extends)))
     return false;

@@ -17,8 +17,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 /// One declaration per config field. A struct's `describe(Fields&, Struct&)` names each member with
-/// its key, sentence, unit and range; its default is the member's own initialiser. Readers, schema,
-/// documentation and the resolved config are all visitors of that one declaration.
+/// its key, sentence, unit and range; its default is the member's initialiser. Readers, schema,
+/// documentation and the resolved config are visitors of that declaration.
 namespace tessera::config {
 
 /// Name and meaning of a field.
@@ -27,10 +27,10 @@ struct Field {
   std::string_view sentence;   ///< for documentation and schema; without a full stop
   std::string_view unit = {};  ///< "KiB", "cycles", "GHz"; empty for counts and names
   bool required = false;       ///< no default: the config must give it
-  /// The key beside it because of which nothing reads this one, as things stand: it is refused
-  /// where it is set with or after that key, and left out of the resolved config.
+  /// A key of the same group whose current value leaves this field unused (empty: it is used). Such
+  /// a field is refused if set with or after that key, and left out of the resolved config.
   std::string_view unused_with = {};
-  std::string_view zero = {};  ///< word for 0 in a number field; 0 itself is then no value
+  std::string_view zero = {};  ///< word for 0 in a number field; its range then excludes 0
 };
 
 /// The allowed values of a number, both ends included.
@@ -38,15 +38,15 @@ template <class Number>
 struct Range {
   Number low = std::numeric_limits<Number>::lowest();
   Number high = std::numeric_limits<Number>::max();
-  std::span<const std::uint64_t> among = {};  ///< allowed integers; empty: all between
+  std::span<const std::uint64_t> among = {};  ///< allowed integers, ascending; empty: all between
 };
-/// Only these integers, in rising order; the list outlives the range.
+/// Only these integers, in ascending order; the list must outlive the range.
 constexpr Range<std::uint32_t> one_of(std::span<const std::uint64_t> values) {
   return {static_cast<std::uint32_t>(values.front()), static_cast<std::uint32_t>(values.back()),
           values};
 }
 
-/// The names of an enumeration's values, as they are spelled in JSON.
+/// The names of an enumeration's values as spelled in JSON.
 template <class Enum, std::size_t kCount>
 using Names = std::array<std::pair<std::string_view, Enum>, kCount>;
 
@@ -89,7 +89,7 @@ struct Group {
   bool* present;  ///< null: it always exists
   std::function<void(Fields&)> members;
 };
-/// `element` describes the i-th of `size` structs, of which `resize` makes others.
+/// `element` describes element i of `size` structs; `resize` changes their number.
 struct List {
   std::size_t size;
   std::function<void(std::size_t)> resize;
@@ -117,14 +117,14 @@ class Fields {
   void field(const Field& info, double& value, Range<double> range = {}) {
     visit(info, Number{value, range});
   }
-  /// A number that may be absent or null. Visitors see an absent one as NaN.
+  /// An optional number; it may be absent or null. Visitors see NaN if absent.
   void field(const Field& info, std::optional<double>& value, Range<double> range = {}) {
     double number = value.value_or(std::numeric_limits<double>::quiet_NaN());
     visit(info, Number{number, range});
     value = std::isnan(number) ? std::optional<double>() : number;
   }
   void field(const Field& info, std::string& value) { visit(info, Text{value}); }
-  /// A text out of `allowed`.
+  /// A text that must be one of `allowed`.
   void field(const Field& info, std::string& value, std::span<const std::string_view> allowed) {
     visit(info, Choice{value, allowed});
   }
@@ -132,7 +132,7 @@ class Fields {
              std::initializer_list<std::string_view> allowed) {
     visit(info, Choice{value, {allowed.begin(), allowed.size()}});
   }
-  /// An enumeration by its names.
+  /// An enumeration, given by name.
   template <class Enum, std::size_t kCount>
   void field(const Field& info, Enum& value, const Names<Enum, kCount>& names);
   /// A list of integers, each within `range`.
@@ -142,10 +142,10 @@ class Fields {
   }
   void field(const Field& info, std::vector<double>& values) { visit(info, Numbers{values}); }
   void field(const Field& info, std::vector<std::string>& values) { visit(info, Texts{values}); }
-  /// The name of an input file; empty when not given. A relative name counts from the folder of the
-  /// config that holds it (from the current folder when set on the command line).
+  /// The name of an input file; empty if not given. A relative name counts from the folder of the
+  /// config that holds it (from the current folder if set on the command line).
   void file(const Field& info, std::string& path) { visit(info, File{path}); }
-  /// An object, or a list of values, of which no struct tells the form.
+  /// An object or list of free form, not described by a struct.
   void any_object(const Field& info, nlohmann::ordered_json& value) {
     visit(info, AnyObject{value});
   }
@@ -155,7 +155,7 @@ class Fields {
   void group(const Field& info, Struct& value) {
     visit(info, Group{nullptr, [&value](Fields& inner) { describe(inner, value); }});
   }
-  /// Declares a group that may be left out; `present` says whether it is given.
+  /// A group that may be left out; `present` tells whether it is given.
   template <class Struct>
   void optional_group(const Field& info, bool& present, Struct& value) {
     visit(info, Group{&present, [&value](Fields& inner) { describe(inner, value); }});
@@ -167,22 +167,23 @@ class Fields {
     optional_group(info, present, inner);
     value = present ? std::optional(std::move(inner)) : std::nullopt;
   }
-  /// A list of structs that have their own `describe`; what an element leaves out is as in `base`.
+  /// A list of structs that have their own `describe`; `base` gives keys that an element leaves
+  /// out.
   template <class Struct>
   void list(const Field& info, std::vector<Struct>& values, const Struct& base = {}) {
     visit(info, List{values.size(), [&](std::size_t size) { values.resize(size, base); },
                      [&values](std::size_t i, Fields& inner) { describe(inner, values[i]); }});
   }
 
-  /// True if the config sets `key` together with or after `other` (both below this group), so that
-  /// it was meant: not if `other` was laid over a preset or a file that has `key`.
+  /// True if the config sets `key` together with or after `other` (both relative to this group), so
+  /// that it is meant to apply; false if `other` overrides a preset or file that sets `key`.
   [[nodiscard]] virtual bool set_with(std::string_view /*key*/, std::string_view /*other*/) const {
     return false;
   }
-  /// True if the config gives `key` of this group; never, unless it is being read. For rules
-  /// between fields and for values that follow from other keys.
+  /// True if the config gives `key` of this group; always false unless a config is being read. For
+  /// rules between fields and for defaults derived from other keys.
   [[nodiscard]] virtual bool given(std::string_view /*key*/) const { return false; }
-  /// A rule between fields of this group, checked when reading; `problem` says what was found and
+  /// Checks a rule between fields of this group when reading; `problem` says what was found and
   /// what is allowed.
   virtual void require(bool /*holds*/, std::string_view /*key*/, const std::string& /*problem*/) {}
   template <class First, class... Args>
@@ -192,8 +193,8 @@ class Fields {
     require(false, key,
             fmt::format(problem, std::forward<First>(first), std::forward<Args>(args)...));
   }
-  /// Refuses `key` where it is given and, as other fields of this group stand, not `read`; the
-  /// resolved config leaves it out then, so that it can be given back.
+  /// Refuses `key` if it is given but, with the current values of other fields, not `read`. The
+  /// resolved config then leaves it out, so that it can be read back.
   void require_read(bool read, std::string_view key, const std::string& problem) {
     if (read) return;
     leave_out(key);
@@ -223,20 +224,20 @@ void Fields::field(const Field& info, Enum& value, const Names<Enum, kCount>& na
   }
 }
 
-/// The members of a struct: those that its `describe` names.
+/// The members of a struct, as its `describe` names them.
 using Members = std::function<void(Fields&)>;
 
-/// Calls `use` with each of them, groups and lists as such. Returns the keys of those that nothing
-/// reads (Fields::require_read).
+/// Calls `use` with each member; groups and lists are single members. Returns the keys of members
+/// that nothing reads (Fields::require_read).
 std::vector<std::string> each_member(const Members& members,
                                      const std::function<void(const Field&, const Held&)>& use);
 
-/// Calls `use` with each value that something reads, in the order of the declarations, and its key
-/// path below `path`: those of groups that are given and of elements of lists too.
+/// Calls `use` with each value that is read, in declaration order, and with its key path below
+/// `path`; descends into given groups and list elements.
 void each_value(const Members& members, const std::string& path,
                 const std::function<void(const std::string& path, const Field&, const Held&)>& use);
 
-/// A field that holds a number, as the declarations have it.
+/// A field that holds a number, as declared.
 struct NumberKey {
   std::string path;
   std::string sentence;
@@ -245,7 +246,7 @@ struct NumberKey {
   bool is_integer = false;
 };
 
-/// The numbers among each_value()'s.
+/// The numbers that each_value() visits.
 std::vector<NumberKey> number_keys(const Members& members, const std::string& path);
 
 }  // namespace tessera::config

@@ -12,7 +12,7 @@
 namespace tessera::config {
 namespace {
 
-/// Builds the value from the parser's events and refuses what the parser would let pass.
+/// Builds the value from the parser's events and refuses errors that the parser allows.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(const std::string& file) : file_(file) {}
@@ -36,7 +36,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
     key_ = name;
-    // Notes may stand more than once.
+    // Notes may repeat.
     if (stack_.back()->contains(name) && !name.starts_with("//")) {
       throw ConfigError(file_, path(), "the key stands twice in the same object");
     }
@@ -95,7 +95,7 @@ class Builder : public nlohmann::json_sax<Json> {
   const std::string& file_;
   Json root_;
   std::vector<Json*> stack_;
-  std::vector<std::string> names_;  ///< the key under which each open value stands
+  std::vector<std::string> names_;  ///< the key of each open value
   std::string key_;
 };
 
@@ -112,7 +112,7 @@ Json parse_value(std::string_view text, const std::string& origin) {
   try {
     return parse_json(text, origin);
   } catch (const ConfigError&) {
-    throw;  // it is JSON, but not one of ours
+    throw;  // valid JSON that Builder refuses
   } catch (const UserError&) {
     return std::string(text);
   }

@@ -153,7 +153,7 @@ std::string set_at(Json& root, std::string_view path, Json value) {
 
 namespace {
 
-/// Null where there is none.
+/// The value of `key`; null if there is none.
 const Json& value_of(const Json& object, const std::string& key) {
   static const Json kNothing;
   return object.is_object() && object.contains(key) ? object.at(key) : kNothing;

@@ -27,7 +27,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// The value at a path with numbers of elements; null if there is none.
+/// The value at a path whose elements are given by index; null if there is none.
 const Json* value_at(const Json& root, const std::string& path) {
   std::string pointer = "/" + path;
   std::erase(pointer, ']');
@@ -37,7 +37,7 @@ const Json* value_at(const Json& root, const std::string& path) {
   return root.contains(at) ? &root.at(at) : nullptr;
 }
 
-/// True if the text names the last part of a key's path, or the text that is its value.
+/// True if the text contains the last part of the path, or the value at it, if a string.
 bool speaks_of(std::string_view text, const std::string& path, const Json& root) {
   if (has_word(text, path.substr(path.find_last_of(".[") + 1))) return true;
   const Json* const value = value_at(root, path);
@@ -103,7 +103,7 @@ std::string Layers::latest(const std::string& path) const {
   return last;
 }
 
-/// Origins of a layer above: those that are known already stand where they did.
+/// Appends the origins of a higher layer; known origins keep their rank.
 void Layers::lay_over(const std::vector<std::string>& order) {
   for (const std::string& from : order) {
     if (!contains(order_, from)) order_.push_back(from);
@@ -197,7 +197,7 @@ void Layers::set_or_wait(const std::string& path, Json value, const std::string&
     forget_below(from);
     origins_[from] = origin;
     machine_name_to_extends(*this);
-    // A machine that is chosen keeps keys set before which it does not give itself.
+    // Choosing a machine reapplies keys set before, except those it gives itself.
     const bool chosen = path == "machine" && !value.is_null();
     const auto below = [&](const Set& each) { return is_below(each.path, path); };
     const auto holds = [&](const Set& each) {

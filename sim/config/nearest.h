@@ -8,20 +8,20 @@
 /// Help for misspelled names.
 namespace tessera::config {
 
-/// How many insertions, deletions, changes or swaps of neighbours turn `a` into `b`.
+/// Number of insertions, deletions, changes or swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate most like `name`, or an empty string if none is near (more than a third of the
-/// letters differ). One that begins with `name` is as near as one letter.
+/// The candidate nearest to `name`; empty if all need more than two edits and more than a third of
+/// its letters. A candidate that begins with `name` (of three letters or more) counts as one edit.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates);
 
-/// "; did you mean sram_kib?", or an empty string if no candidate is near.
+/// "; did you mean sram_kib?"; empty if no candidate is near.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates);
 
 /// "bow, gc2, gc200"
 std::string list_of(std::span<const std::string_view> names);
 
-/// The names and, of them, the one most like `name`: "bow, gc2, gc200; did you mean gc2?"
+/// The names, and the one nearest to `name`: "bow, gc2, gc200; did you mean gc2?"
 std::string names_near(std::string_view name, std::span<const std::string_view> names);
 
 /// Views of `names`, for the functions above.

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-/// The config files inside the program (tools/cmake/embed.cmake puts them there).
+/// The config files embedded in the program by tools/cmake/embed.cmake.
 namespace tessera::config {
 
 struct Preset {
@@ -13,8 +13,8 @@ struct Preset {
 };
 using Presets = std::span<const Preset>;
 
-std::vector<Preset> machine_presets();     ///< configs/machines, by name
-std::vector<Preset> validation_presets();  ///< configs/validation, by name
-std::vector<Preset> paper_presets();       ///< configs/papers, by name
+std::vector<Preset> machine_presets();     ///< configs/machines, sorted by name
+std::vector<Preset> validation_presets();  ///< configs/validation, sorted by name
+std::vector<Preset> paper_presets();       ///< configs/papers, sorted by name
 
 }  // namespace tessera::config

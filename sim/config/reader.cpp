@@ -34,9 +34,9 @@ std::string allowed_number(Range<double> range, std::string_view unit) {
   return with_unit(text, unit);
 }
 
-constexpr double kLargestExact = 0x1p53;  // below, doubles hold every integer
+constexpr double kLargestExact = 0x1p53;  // doubles hold every integer below this
 
-/// The integer that `value` is; 1e3 and 100.0 are integers too, as in JSON Schema.
+/// Converts `value` to an integer; 1e3 and 100.0 are integers too, as in JSON Schema.
 std::optional<std::uint64_t> whole(const Json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (!value.is_number() || value.get<double>() < 0) return std::nullopt;
@@ -152,7 +152,7 @@ void Reader::take(const Field& info, const Number& number) {
     number.value = 0;
     return;
   }
-  // The comparison is written so that it refuses NaN too.
+  // Written so that NaN is refused too.
   if (!found->is_number() ||
       !(found->get<double>() >= number.range.low && found->get<double>() <= number.range.high)) {
     wrong(join(path_, info.key), *found, allowed);

@@ -7,18 +7,17 @@
 #include "sim/config/fields.h"
 #include "sim/config/layers.h"
 
-/// Reads fields from a config: unknown keys, wrong types and values out of range are ConfigErrors.
+/// Reads fields from a config: unknown keys, wrong types and values out of range throw ConfigError.
 namespace tessera::config {
 
 class Reader : public Fields {
  public:
-  /// Reads from `values`, which stand at key path `path` of the config. `known` names further keys
-  /// of the outermost object that others read.
+  /// Reads from `values`, which stands at key path `path` of the config.
   Reader(const Layers& layers, const Json& values, std::string path)
       : layers_(layers), values_(&values), path_(std::move(path)) {}
 
-  /// Reads all fields of `value`; first refuses keys that it does not have. `also` are keys of this
-  /// object that somebody else reads.
+  /// Reads all fields of `value`, after refusing unknown keys. `also` lists keys of this object
+  /// that are read elsewhere.
   template <class Struct>
   void read(Struct& value, const std::vector<std::string>& also = {}) {
     read_members([&value](Fields& fields) { describe(fields, value); }, also);
@@ -50,17 +49,16 @@ class Reader : public Fields {
   void take(const Field& info, const Group& group);
   void take(const Field& info, const List& list);
 
-  /// Value given for a key. A null takes back the value of the layers below.
+  /// The value given for a key; null cancels values of lower layers and counts as not given.
   [[nodiscard]] const Json* value_at(std::string_view key) const;
-  /// The value of the field, or null if it is not given. Throws if it is required, or if nothing
-  /// reads it and it was meant.
+  /// The field's value, or null if it is not given. Throws if it is required, or given but unused.
   const Json* find(const Field& info, const std::string& allowed);
-  /// Also throws for a value of another type.
+  /// Also throws if the value has another type.
   const Json* find(const Field& info, const std::string& allowed, Is is);
   /// Calls `use` with the path and value of each element of a list, if one is given.
   template <class Use>
   void each_element(const Field& info, const char* allowed, const Use& use);
-  /// Throws if nothing reads the field and it was meant.
+  /// Throws if the field is set although the current value of another key leaves it unused.
   void require_read(const Field& info, const Json& found);
   void refuse_unknown(const std::vector<std::string>& known) const;
   [[noreturn]] void wrong(const std::string& path, const Json& found,

@@ -8,21 +8,21 @@
 #include "sim/program/workload.h"
 
 /// How a workload is run and what is written: the sections `run` and `report`. Keys, defaults and
-/// sentences stand in run_config.cpp.
+/// sentences are in run_config.cpp.
 namespace tessera {
 
-/// The measured region: the device's work alone, or the host's transfers before, during and after
-/// it too.
+/// The measured region: the device's work alone, or also the host transfers before, during and
+/// after it.
 enum class Measure { device, host };
 
-/// Content of the trace files: nothing, the machine as a whole, or chosen tiles too.
+/// Content of the trace files: nothing, the whole machine, or also single tiles.
 enum class TraceDetail { none, phases, tiles };
 
 struct RunConfig {
-  std::uint32_t threads = 0;  ///< host threads; 0: one a core
+  std::uint32_t threads = 0;  ///< host threads; 0: one per core
   engine::Engine engine = engine::Engine::native;
   CheckMode check = CheckMode::automatic;
-  bool values = true;  ///< false: a timing run, of cycles, traffic and energy alone
+  bool values = true;  ///< false: a timing run, which reports cycles, traffic and energy only
   bool check_races = false;
   Measure measure = Measure::device;
   std::uint64_t max_cycles = 100'000'000'000;
@@ -31,7 +31,7 @@ struct RunConfig {
 
 struct ReportConfig {
   std::string out;                     ///< empty: runs/NAME-HASH
-  std::uint64_t tile_steps = 100'000;  ///< tiles x rows of tile_steps.npy; 0: none
+  std::uint64_t tile_steps = 100'000;  ///< limit of tiles x rows in tile_steps.npy; 0: no file
   TraceDetail trace = TraceDetail::none;
   std::string trace_tiles = "0-63";
   bool trace_workers = true;
@@ -42,7 +42,7 @@ struct ReportConfig {
 void describe(config::Fields& fields, RunConfig& run);
 void describe(config::Fields& fields, ReportConfig& report);
 
-/// `automatic` written as "auto", and so on.
+/// The spelling in configs: `automatic` is "auto".
 std::string_view name_of(CheckMode mode);
 std::string_view name_of(engine::Engine engine);
 /// The engine that runs most of the tile code: translated code records no accesses and does not

@@ -10,12 +10,12 @@
 namespace tessera::config {
 namespace {
 
-// A field's value in JSON.
+// A field's value as JSON.
 template <class Kind>
 Json value_of(const Field& /*info*/, const Kind& kind) {
   return kind.value;
 }
-/// Null if it is absent, the word that stands for 0 where there is one.
+/// Null if absent; the field's word for 0 if it has one.
 Json value_of(const Field& info, const Number& number) {
   if (std::isnan(number.value)) return nullptr;
   return number.value == 0 && !info.zero.empty() ? Json(info.zero) : Json(number.value);
@@ -35,7 +35,7 @@ bool is_given(const Held& held) {
   return file == nullptr || !file->value.empty();
 }
 
-/// The first of a list's structs, or one as they begin.
+/// The first struct of a list, or a default one.
 Members first_of(const List& list) {
   return [&list](Fields& inner) {
     list.resize(std::max<std::size_t>(list.size, 1));
@@ -44,7 +44,7 @@ Members first_of(const List& list) {
   };
 }
 
-// A field's type in JSON Schema.
+// A field's type as JSON Schema.
 Json list_of_type(Json type) { return {{"type", "array"}, {"items", std::move(type)}}; }
 Json type_of(const Field& /*info*/, const Flag& /*flag*/) { return {{"type", "boolean"}}; }
 Json type_of(const Field& /*info*/, const Integer& integer) {
@@ -86,7 +86,7 @@ Json type_of(const Field& /*info*/, const List& list) {
   return list_of_type(schema(first_of(list)));
 }
 
-/// Allows null as well, which takes back what a file below gives.
+/// Also allows null, which cancels the value of a lower layer.
 void allow_null(Json& type) {
   if (type.contains("type")) type["type"] = {type["type"], "null"};
   if (type.contains("enum")) type["enum"].push_back(nullptr);
@@ -103,7 +103,7 @@ std::string bounds(Range<Number> range) {
   return high ? fmt::format("up to {}", range.high) : "any";
 }
 
-// A field's allowed values, in words.
+// A field's allowed values as text.
 template <class Kind>
 std::string allowed(const Field& /*info*/, const Kind& /*kind*/) {
   return "";

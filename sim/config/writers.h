@@ -5,20 +5,20 @@
 #include "sim/config/fields.h"
 #include "sim/config/json_text.h"
 
-/// Other outputs of the fields' declarations: the resolved config, the JSON Schema and the
-/// documentation. They read the values and never change them.
+/// Further visitors of the fields' declarations: the resolved config, the JSON Schema and the
+/// documentation. They never change the values.
 namespace tessera::config {
 
-/// Every field with its value, defaults included; groups and files that are not given are left out.
+/// All fields with values, defaults included; leaves out groups and files that are not given.
 Json resolved(const Members& members);
 
-/// The JSON Schema of an object with these fields and no others ("//" notes apart).
+/// The JSON Schema of an object with exactly these fields (and "//" notes).
 Json schema(const Members& members);
 
-/// One Markdown table row a field, keys below `prefix`: key, default, unit, range, sentence.
+/// One Markdown table row per field, keys below `prefix`: key, default, unit, range, sentence.
 std::string markdown(const Members& members, const std::string& prefix);
 
-/// Writes a struct that has its own `describe`.
+/// A struct that has its own `describe`.
 template <class Struct>
 concept Described = requires(Fields& fields, Struct& value) {
   describe(fields, value);
