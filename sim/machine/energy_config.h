@@ -11,14 +11,14 @@ class Fields;
 
 namespace tessera {
 
-/// Area of a machine's parts; machine.energy.area. Arithmetic units are counted from the matrix
-/// unit's shape and the instruction set.
+/// Area of a machine's parts; machine.energy.area. The number of arithmetic units follows from the
+/// matrix unit's shape and the instruction set.
 struct AreaConfig {
   double sram_mm2_per_mib = 0;
   double f16_mac_um2 = 0;  ///< matrix unit; this one with f16 partials, the next with f32
   double f32_mac_um2 = 0;
   double i8_mac_um2 = 0;
-  double i16_mac_um2 = 0;  ///< needed with the type
+  double i16_mac_um2 = 0;  ///< required with the type
   double bf16_mac_um2 = 0;
   double vector_um2 = 0;  ///< f16x4 and f32x2
   double integer_um2 = 0;
@@ -28,18 +28,18 @@ struct AreaConfig {
   double rest_mm2_per_tile = 0;
 };
 
-/// A clock that a chip reaches at a voltage.
+/// A clock and the voltage at which the chip reaches it.
 struct VoltagePoint {
   double ghz = 0;
   double volts = 0;
 };
 
 /// Energy in joules and area in mm2 of a machine's parts; machine.energy. Every value must be
-/// given, as a missing one would count as nothing. Sentences and units stand in energy_config.cpp.
+/// given: a missing one would count as zero. Sentences and units are in energy_config.cpp.
 struct EnergyConfig {
   std::string node;
-  std::vector<VoltagePoint> voltage;  ///< by clock, rising; empty: the voltage is nominal
-  double nominal_volts = 0;           ///< at which all of the table holds; with voltage alone
+  std::vector<VoltagePoint> voltage;  ///< sorted by clock, ascending; empty: nominal
+  double nominal_volts = 0;           ///< voltage that the table holds for; only with `voltage`
   double instruction_pj = 0;
   double fetch_bytes = 0;
   double integer_pj = 0;
@@ -55,14 +55,14 @@ struct EnergyConfig {
   double matrix_f16_f32_pj = 0;
   double matrix_f32_pj = 0;
   double matrix_i8_pj = 0;
-  double matrix_i16_pj = 0;  ///< needed with the type
+  double matrix_i16_pj = 0;  ///< required with the type
   double matrix_bf16_pj = 0;
   double sram_pj_per_byte = 0;
-  double sram_array_kib = 0;  ///< that sram_pj_per_byte holds for
+  double sram_array_kib = 0;  ///< array size that sram_pj_per_byte holds for
   double sram_bank_kib = 0;
   double wire_pj_per_bit_mm = 0;
   double host_pj_per_byte = 0;
-  std::optional<double> external_pj_per_byte;  ///< needed with memory outside
+  std::optional<double> external_pj_per_byte;  ///< required with external memory
   double external_activate_pj = 0;
   double sram_leakage_watts_per_mib = 0;
   double logic_leakage_watts_per_mm2 = 0;
@@ -70,14 +70,14 @@ struct EnergyConfig {
   double clock_watts_per_ghz_mm2 = 0;
   AreaConfig area;
 
-  /// True if `voltage` has no points or its points span this clock.
+  /// True if `voltage` is empty or its points span this clock.
   [[nodiscard]] bool reaches(double ghz) const {
     return voltage.empty() || (ghz >= voltage.front().ghz && ghz <= voltage.back().ghz);
   }
 };
 
-/// True if the machine's area responds to the number at `path` as hardware would; false for a
-/// number, such as "machine.tile.latency.load", whose area no public number gives.
+/// True if the area model depends on the number at `path`; false for numbers, such as
+/// "machine.tile.latency.load", whose area no public source gives.
 bool has_area_model(std::string_view path);
 
 void describe(config::Fields& fields, AreaConfig& area);

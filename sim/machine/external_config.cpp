@@ -44,7 +44,7 @@ void describe_banks(Fields& fields, DramConfig& dram) {
                  "found {}, allowed 0 (which is not used) without refi_clocks", dram.rfc_clocks);
 }
 
-/// The keys that a platform's memory does not use.
+/// The keys that are unused with a platform's memory.
 void describe_channels(Fields& fields, ExternalConfig& external) {
   const std::string_view unused = external.has_channels() ? "" : "model";
   fields.field({"channels", "DRAM channels: of the chip, or of each tile", "", false, unused},
@@ -70,8 +70,8 @@ void require_whole_requests(Fields& fields, const ExternalConfig& external) {
                  external.dram.row_bytes);
 }
 
-/// Workers share no memory outside with other tiles' workers, so that a tile's transfers depend on
-/// itself alone; and they name addresses by 32 bits.
+/// A worker's transfer must depend on its own tile alone, so tiles must not share channels; and
+/// workers give addresses in 32 bits.
 void describe_worker_dma(Fields& fields, ExternalConfig& external) {
   constexpr std::uint64_t kMostMib = 4095;
   fields.optional_group({"worker_dma",

@@ -11,11 +11,11 @@ class Fields;
 namespace tessera {
 
 /// The timing of one DRAM channel, in its own clocks; machine.external.dram. A channel has one
-/// command and data bus, and banks that each keep one row open.
+/// command and data bus, and banks with one open row each.
 struct DramConfig {
-  double clock_ghz = 1.0;              ///< that the numbers below count in
+  double clock_ghz = 1.0;              ///< clock of the numbers below
   std::uint32_t bytes_per_clock = 16;  ///< width of the data bus
-  std::uint32_t burst_bytes = 64;      ///< moved by a read or write; a part of one takes as long
+  std::uint32_t burst_bytes = 64;      ///< bytes per read or write; a partial burst takes as long
   std::uint32_t banks = 16;
   std::uint32_t row_bytes = 2048;
   std::uint32_t rcd_clocks = 0;   ///< activate to read or write
@@ -27,59 +27,58 @@ struct DramConfig {
   std::uint32_t rtp_clocks = 0;   ///< read to precharge
   std::uint32_t wtr_clocks = 0;   ///< last data written to read
   std::uint32_t rtw_clocks = 0;   ///< last data read to first data written
-  std::uint32_t refi_clocks = 0;  ///< between refreshes of all banks; 0: none
-  std::uint32_t rfc_clocks = 0;   ///< that a refresh takes
+  std::uint32_t refi_clocks = 0;  ///< interval of refreshes of all banks; 0: none
+  std::uint32_t rfc_clocks = 0;   ///< duration of a refresh
 };
 
-/// Who keeps the bytes, and says when they pass.
+/// What stores the bytes and times the transfers.
 enum class ExternalModel : std::uint8_t {
   dram,     ///< our DRAM channels
   platform  ///< a TLM target of the SystemC platform around the machine
 };
 
-/// Who reaches which channels.
+/// Which channels a tile reaches.
 enum class ExternalReach : std::uint8_t {
   chip,  ///< every tile reaches all of the chip's channels
   tile   ///< each tile has channels of its own
 };
 
-/// Transfers that workers start by themselves (`ldma`, `sdma`): what of them the DMA takes;
-/// machine.external.worker_dma.
+/// Limits on transfers that workers start themselves (`ldma`, `sdma`); machine.external.worker_dma.
 struct WorkerDmaConfig {
-  std::uint32_t align_bytes = 8;  ///< addresses and sizes are multiples
+  std::uint32_t align_bytes = 8;  ///< addresses and sizes must be multiples
   std::uint32_t max_bytes = 2048;
 };
 
-/// Memory outside the tiles, and the DMA by which tiles reach it; machine.external.
+/// Memory outside the tiles, and the DMA that connects tiles to it; machine.external.
 struct ExternalConfig {
   ExternalModel model = ExternalModel::dram;
   ExternalReach reach = ExternalReach::chip;
   std::uint32_t channels = 1;
   std::uint32_t mib_per_channel = 1024;
-  std::uint32_t interleave_bytes = 4096;      ///< neighbours in one channel; 0: a whole channel's
-  std::uint32_t request_bytes = 512;          ///< a transfer is cut at multiples of these
-  std::uint32_t outstanding = 8;              ///< requests of one tile under way
-  std::uint32_t dma_bytes_per_cycle = 32;     ///< between a tile and the ways to memory
-  std::uint32_t setup_cycles = 0;             ///< before the first request of each tile's transfer
-  std::uint32_t way_cycles = 0;               ///< from a tile's DMA to a channel, and back again
-  std::uint32_t window = 8;                   ///< requests among which a channel prefers open rows
-  std::optional<WorkerDmaConfig> worker_dma;  ///< if given supervisors start no transfers
+  std::uint32_t interleave_bytes = 4096;   ///< consecutive bytes per channel; 0: the whole channel
+  std::uint32_t request_bytes = 512;       ///< transfers are cut at multiples of this
+  std::uint32_t outstanding = 8;           ///< requests in flight per tile
+  std::uint32_t dma_bytes_per_cycle = 32;  ///< between a tile's DMA and the memory system
+  std::uint32_t setup_cycles = 0;          ///< before the first request of a tile's transfer
+  std::uint32_t way_cycles = 0;            ///< between a tile's DMA and a channel, each way
+  std::uint32_t window = 8;                ///< requests among which a channel prefers open rows
+  std::optional<WorkerDmaConfig> worker_dma;  ///< if given, supervisors start no transfers
   DramConfig dram;
 
   [[nodiscard]] std::uint64_t channel_bytes() const {
     return std::uint64_t{mib_per_channel} << 20U;
   }
-  /// True if channels of ours are asked; else `channels`, `interleave_bytes`, `window` and `dram`
-  /// say nothing.
+  /// True if the machine models the channels itself; else `channels`, `interleave_bytes`, `window`
+  /// and `dram` are unused.
   [[nodiscard]] bool has_channels() const { return model == ExternalModel::dram; }
-  /// "2 channels of 16 MiB": one address space.
+  /// Capacity of one address space, as text: "2 channels of 16 MiB".
   [[nodiscard]] std::string shown_capacity() const;
-  /// That one address space holds: the chip's, or each tile's.
+  /// Bytes of one address space: the chip's, or each tile's.
   [[nodiscard]] std::uint64_t bytes() const {
     return (has_channels() ? channels : 1) * channel_bytes();
   }
-  /// Cycles of `clock_ghz` that `moved` bytes take at least, in all, from and to `tiles` tiles. A
-  /// platform's memory bounds nothing.
+  /// Lower bound, in cycles of `clock_ghz`, for moving `moved` bytes in all to and from `tiles`
+  /// tiles. With a platform's memory only the tiles' DMA bounds it.
   [[nodiscard]] std::uint64_t least_cycles(std::uint64_t moved, std::uint32_t tiles,
                                            double clock_ghz) const;
 };

@@ -16,7 +16,7 @@ using config::Range;
 namespace {
 
 constexpr Range<std::uint32_t> kSlotRange{1, 1000};
-constexpr Range<std::uint32_t> kSoftwareRange{1, 4000};  // slots of a routine
+constexpr Range<std::uint32_t> kSoftwareRange{1, 4000};  // slots of a software routine
 constexpr Range<std::uint32_t> kCycleRange{0, 1'000'000};
 constexpr Range<std::uint32_t> kWidthRange{1, 1024};
 
@@ -130,7 +130,7 @@ void describe_issue(Fields& fields, TileConfig& tile) {
                  revolver ? "1 to 1000" : "0", config::name_of(kIssueKinds, tile.issue));
 }
 
-/// Costs of the supervisor's own port act where it has one.
+/// The supervisor's own costs need its own issue port, which only `barrel` has.
 void require_own_port(Fields& fields, const TileConfig& tile) {
   const SupervisorCosts usual;
   const SupervisorCosts& costs = tile.supervisor;
@@ -163,7 +163,7 @@ void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_context
                 "predicted fastest"},
                tile.contexts, {least_contexts, 64});
   describe_issue(fields, tile);
-  // Without workers there is the supervisor, which on a barrel has a port and costs of its own.
+  // Without workers only the supervisor runs; on a barrel it has a port and costs of its own.
   const std::string_view workers = tile.contexts == 0 ? "contexts" : "";
   const std::string_view pipeline = tile.issue == IssueKind::barrel ? workers : "";
   fields.field({"dual_issue",
@@ -221,7 +221,7 @@ constexpr config::Names<StreamConfig::Along, 3> kAlong{{{"any", StreamConfig::Al
                                                         {"column", StreamConfig::Along::column},
                                                         {"row", StreamConfig::Along::row}}};
 
-/// The floor plan of a machine with fewer pairs of tiles than a preset's has fewer columns.
+/// Fits the floor plan's columns, usually a preset's, to a machine with fewer pairs of tiles.
 void fit_columns(Fields& fields, MachineConfig& machine) {
   if (machine.fabric.kind == "streams")
     return fields.require(machine.tiles % machine.fabric.columns == 0, "fabric.columns",
@@ -312,7 +312,7 @@ Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint3
   return Cycle(static_cast<std::uint64_t>(std::ceil(nanoseconds * machine.clock_ghz)));
 }
 
-/// Types of the matrix unit that few machines have are priced where there are some, and only there.
+/// Requires prices of matrix unit types that few machines have: if the type exists, and only then.
 void require_priced(Fields& fields, const MachineConfig& machine) {
   if (!machine.has_energy) return;
   const EnergyConfig& energy = machine.energy;

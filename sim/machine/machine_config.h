@@ -9,35 +9,35 @@
 #include "sim/machine/external_config.h"
 #include "sim/machine/matrix_unit.h"
 
-/// The values that describe a machine. Plain data: models are built from it, planners read it.
-/// Every field's key, default, unit and sentence stand in machine_config.cpp.
+/// Plain values that describe a machine: models are built from them, planners read them. Every
+/// field's key, default, unit and sentence are in machine_config.cpp.
 namespace tessera::config {
 class Fields;
 }
 
 namespace tessera {
 
-/// Issue slots that an instruction of each class takes: it issues so many times, as one that is
-/// done in steps or in software, a turn of its context each; its context issues nothing else
-/// meanwhile, other contexts do. A unit that is busy for long after one issue has an interval.
+/// Issue slots per instruction of each class: it issues that many times (multi-step or software
+/// operations), one turn of its context each. Its context issues nothing else meanwhile; other
+/// contexts do. A unit that stays busy after a single issue has an interval instead.
 struct SlotCosts {
-  std::uint32_t plain = 1;  ///< any instruction that no other number makes longer
+  std::uint32_t plain = 1;  ///< any instruction that no other key covers
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
-  std::uint32_t float_add = 1;  ///< this and the next two: f32 and f16, of as many lanes as below
+  std::uint32_t float_add = 1;  ///< this and the next two: f32 and f16, up to `float_lanes` lanes
   std::uint32_t float_multiply = 1;
   std::uint32_t float_fma = 1;
-  std::uint32_t float_lanes = 4;   ///< lanes of packed arithmetic; more lanes repeat the slots
+  std::uint32_t float_lanes = 4;   ///< lanes of packed arithmetic; more lanes take multiples
   std::uint32_t float_divide = 1;  ///< f32 and f16 divide, square root
   std::uint32_t activation = 1;    ///< act.s: exp2, log2, tanh, sigmoid, rsqrt
 };
 
 /// Cycles from an instruction's (last) slot to the first in which another can use its result; 1:
-/// the next cycle. Under `barrel` a context comes round every `contexts` cycles, so a latency that
-/// is no longer is hidden.
+/// the next cycle. Under `barrel` a context issues every `contexts` cycles, which hides latencies
+/// up to that.
 struct LatencyConfig {
   std::uint32_t load = 1;     ///< from local memory
-  std::uint32_t integer = 1;  ///< also addresses that a memory instruction advances
+  std::uint32_t integer = 1;  ///< also of addresses that a memory instruction advances
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
   std::uint32_t f32_add = 1;
@@ -54,8 +54,8 @@ struct LatencyConfig {
   std::uint32_t branch_taken = 1;  ///< from a taken branch to its target
 };
 
-/// Initiation intervals of units that take no new operands every time. Under `barrel` in slots of
-/// the context (each context has its share of the unit), else in cycles of the tile's one unit.
+/// Initiation intervals of units that are not fully pipelined. Under `barrel` in slots of the
+/// context (each context has its share of the unit), else in cycles of the tile's single unit.
 struct IntervalConfig {
   std::uint32_t integer_multiply = 1;
   std::uint32_t integer_divide = 1;
@@ -64,38 +64,37 @@ struct IntervalConfig {
   std::uint32_t activation = 1;
 };
 
-/// Costs of the supervisor, in cycles. Under `barrel` it has an issue port of its own, whose costs
-/// are the first three; under the other kinds its instructions cost the same as a worker's.
+/// Costs of the supervisor, in cycles. Under `barrel` it has its own issue port, and the first
+/// three are its costs; under the other kinds its instructions cost the same as a worker's.
 struct SupervisorCosts {
   std::uint32_t plain_cycles = 1;
   std::uint32_t branch_taken_cycles = 6;
-  std::uint32_t load_use_stall_cycles =
-      5;                            ///< extra when the next instruction reads a loaded register
-  std::uint32_t launch_cycles = 6;  ///< `run`
+  std::uint32_t load_use_stall_cycles = 5;  ///< if the next instruction reads a loaded register
+  std::uint32_t launch_cycles = 6;          ///< `run`
   std::uint32_t launch_stagger_cycles =
-      0;  ///< between the starts of successive workers of one `run` to all
+      0;  ///< between the starts of successive workers when one `run` starts all
   std::uint32_t join_cycles = 6;
-  std::uint32_t weight_load_cycles = 6;  ///< starting `ldcw`; the words then move at their rate
+  std::uint32_t weight_load_cycles = 6;  ///< to start `ldcw`; the words then move at their rate
 };
 
-/// How contexts come to issue.
+/// How contexts share the issue slots.
 enum class IssueKind : std::uint8_t { barrel, revolver, interleaved, single };
 
 struct TileConfig {
   std::uint32_t sram_kib = 256;
-  /// Memory of code, control, arguments and descriptor lists, above the SRAM in one address space;
-  /// 0: they lie in SRAM.
+  /// Memory for code, control, arguments and descriptor lists, above the SRAM in the same address
+  /// space; 0: they lie in SRAM.
   std::uint32_t program_kib = 0;
-  std::uint32_t contexts = 6;  ///< worker contexts; 0: none, of NodeConfig alone
+  std::uint32_t contexts = 6;  ///< worker contexts; 0 (no workers) in NodeConfig only
   IssueKind issue = IssueKind::barrel;
-  std::uint32_t reissue_cycles = 0;  ///< revolver: from an issue of a context to its next
+  std::uint32_t reissue_cycles = 0;  ///< revolver: minimum distance of a context's issues
   bool dual_issue = true;
   std::uint32_t load_bytes_per_slot = 16;
   std::uint32_t store_bytes_per_slot = 8;
   std::uint32_t worker_stack_bytes = 0;
   std::uint32_t supervisor_stack_bytes = 256;
-  /// Exchanges and transfers with memory outside go on beside its code; else the supervisor waits
-  /// where it starts them.
+  /// Exchanges and transfers with external memory overlap with the tile's code; else the supervisor
+  /// waits where it starts them.
   bool overlap = false;
   MatrixUnitConfig matrix_unit;
   SlotCosts slots;
@@ -104,56 +103,55 @@ struct TileConfig {
   SupervisorCosts supervisor;
 };
 
-/// True if its contexts compete for issue slots, so that their times depend on each other.
+/// True if contexts compete for issue slots, so that their times depend on each other.
 inline bool shares_pipeline(const TileConfig& tile) {
   return tile.issue == IssueKind::revolver || tile.issue == IssueKind::interleaved;
 }
 
-/// Cycles from a slot of a worker context to its next, where it has slots of its own.
+/// Cycles between two slots of a worker context, if it has slots of its own.
 inline std::uint32_t cycles_per_slot(const TileConfig& tile) {
   return tile.issue == IssueKind::barrel && tile.contexts > 0 ? tile.contexts : 1;
 }
 
-/// Ports of a node to the fabric, all alike.
+/// Ports of a node to the fabric; all of one entry are alike.
 struct PortConfig {
   enum class Direction : std::uint8_t { send, receive };
   Direction direction = Direction::send;
-  std::uint32_t bytes_per_cycle = 4;  ///< rate of each port: a multiple of the fabric's rate
+  std::uint32_t bytes_per_cycle = 4;  ///< rate per port: a multiple of the fabric's rate
   std::uint32_t count = 1;
 };
 
-/// A class of nodes beside the compute tiles: cores with SRAM of other sizes, with workers or none.
-/// Node ids go on behind the tiles', class by class (nodes.h says what belongs to an id).
+/// A class of nodes besides the compute tiles: cores with another SRAM size, with or without
+/// workers. Node ids follow the tiles', class by class (nodes.h maps an id to its properties).
 struct NodeConfig {
   std::string name;
   std::uint32_t count = 1;
-  TileConfig tile;                ///< keys left out by the config are as in MachineConfig::tile
-  std::vector<PortConfig> ports;  ///< none: one each way, as a tile has
+  TileConfig tile;                ///< keys not given are as in MachineConfig::tile
+  std::vector<PortConfig> ports;  ///< none: one each way, like a tile
 };
 
-/// Streams of a fabric of that kind, from nodes of one class to nodes of one class.
+/// A kind of stream of the `streams` fabric, from nodes of one class to nodes of one class.
 struct StreamConfig {
-  /// Which nodes a node reaches: those of its column, of the row of its number, or all. Tile t
-  /// stands in column t % columns and row t / columns, node n of another class in column and row n.
+  /// Which nodes a stream reaches: all, those in the sender's column, or in its row. Tile t is in
+  /// column t % columns and row t / columns; node n of another class is in column n and row n.
   enum class Along : std::uint8_t { any, column, row };
   std::string name;
   std::string from = "tile";  ///< a class of nodes
   std::string to = "tile";
   Along along = Along::any;
-  double bytes_per_cycle = 4;       ///< rate of one stream, counted to nine decimals
-  std::uint32_t send_ports = 1;     ///< streams that a node sends at once; 0: any number
-  std::uint32_t receive_ports = 1;  ///< that it receives at once
+  double bytes_per_cycle = 4;       ///< rate of one stream, rounded to nine decimals
+  std::uint32_t send_ports = 1;     ///< concurrent streams sent by a node; 0: any number
+  std::uint32_t receive_ports = 1;  ///< concurrent streams received by a node
 };
 
 struct FabricConfig {
   std::string kind = "scheduled";  ///< scheduled | ideal | streams
   std::uint32_t send_bytes_per_cycle = 4;
   std::uint32_t receive_bytes_per_cycle = 4;
-  bool pair_sharing =
-      true;  ///< a pair of tiles that takes identical data receives at twice the rate
+  bool pair_sharing = true;           ///< a pair of tiles receives identical data at twice the rate
   std::uint32_t fixed_cycles = 100;   ///< per exchange
   std::uint32_t cycles_per_hop = 0;   ///< between neighbouring columns or rows
-  std::uint32_t columns = 1;          ///< at most a pair of tiles each; of streams: a tile
+  std::uint32_t columns = 1;          ///< at most one per pair of tiles; streams: per tile
   std::vector<StreamConfig> streams;  ///< only for the kind `streams`
 };
 
@@ -172,7 +170,7 @@ struct MachineConfig {
   std::uint32_t tiles = 1;
   double clock_ghz = 1.0;
   TileConfig tile;
-  std::vector<NodeConfig> nodes;  ///< beside the tiles
+  std::vector<NodeConfig> nodes;  ///< besides the tiles
   FabricConfig fabric;
   SyncConfig sync;
   HostLinkConfig host;
@@ -182,18 +180,18 @@ struct MachineConfig {
   EnergyConfig energy;  ///< if has_energy
 };
 
-/// True if workers reach memory outside by themselves (`ldma`, `sdma`).
+/// True if workers start transfers with external memory themselves (`ldma`, `sdma`).
 inline bool workers_start_transfers(const MachineConfig& machine) {
   return machine.has_external && machine.external.worker_dma.has_value();
 }
 
-/// Cycles for which `bytes` occupy a stream's ports: over its rate, rounded up.
+/// Cycles that `bytes` occupy a stream's ports: bytes / rate, rounded up.
 std::uint64_t stream_cycles(const StreamConfig& stream, std::uint64_t bytes);
 
-/// `launch_us` of a run, in chip clocks.
+/// `launch_us` of a run in chip clocks.
 Cycle launch_cycles(const MachineConfig& machine);
-/// Chip clocks of `transfers` with `bytes` together between the chip and its host: the link's
-/// latency each, and the bytes at its rate, rounded up.
+/// Chip clocks of `transfers` transfers of `bytes` in all between chip and host: one link latency
+/// each, plus the bytes at the link's rate, rounded up.
 Cycle host_transfer_cycles(const MachineConfig& machine, Bytes bytes, std::uint32_t transfers = 1);
 
 /// The declarations of the fields above: keys are nested as the structs are.

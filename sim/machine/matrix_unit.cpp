@@ -11,13 +11,13 @@ using config::Fields;
 
 namespace {
 
-constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64, 128};     // outputs; inputs but for 0
-constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64, 128};  // partials of f16
-// Types with vectors have only these: 4 and 8 inputs and outputs.
+constexpr std::uint64_t kSizes[] = {0, 4, 8, 16, 32, 64, 128};     // outputs; inputs except 0
+constexpr std::uint64_t kHalfOutputs[] = {0, 8, 16, 32, 64, 128};  // f16 partials
+// Vector types have only these: 4 or 8 inputs and outputs.
 constexpr std::uint64_t kFew[] = {0, 4};
 constexpr std::uint64_t kMany[] = {0, 8};
-constexpr std::uint32_t kFewestWords = 2;  // of partials: what tile code adds up at once
-/// Outputs of a type with vectors: a position of results is 8 bytes.
+constexpr std::uint32_t kFewestWords = 2;  // of partials; tile code adds up this many at once
+/// Outputs of a vector type: one row of results has 8 bytes.
 constexpr std::uint32_t vector_outputs(const MatrixShape& shape) {
   return MatrixShape::kOperandBytes / shape.input_bytes;
 }
@@ -71,7 +71,7 @@ void describe(Fields& fields, MatrixShape& shape) {
   using Sizes = std::span<const std::uint64_t>;
   const bool vectors = shape.has_vectors();
   const auto either = [](std::uint32_t size) { return Sizes(size == 4 ? kFew : kMany); };
-  // 32 phases bring at most 64 values of four bytes.
+  // 32 phases carry at most 64 four-byte values.
   const auto most = [](std::uint32_t bytes) { return Sizes(kSizes).first(bytes == 4 ? 6 : 7); };
   const Sizes outputs = vectors                    ? either(vector_outputs(shape))
                         : shape.partial_bytes == 2 ? Sizes(kHalfOutputs)

@@ -9,10 +9,10 @@ class Fields;
 
 namespace tessera {
 
-/// The matrix unit's operation for one type: a position takes `inputs` values of x and gives
-/// `outputs` sums, in phases of one instruction each (amp.*). An operand is an f register, so that
-/// a phase takes at most 8 bytes of x and 8 of partials; types with vectors take four positions in
-/// one instruction. No outputs: the unit does not have the type.
+/// The matrix unit's operation for one type: an activation row (position) of `inputs` values of x
+/// yields `outputs` sums, in phases of one amp.* instruction each. An operand is an f register, so
+/// a phase takes at most 8 bytes of x and 8 of partials; vector types take four rows per
+/// instruction. No outputs: the unit lacks the type.
 struct MatrixShape {
   static constexpr std::uint32_t kOperandBytes = 8;
   static constexpr std::uint32_t kMostOutputs = 128;
@@ -20,11 +20,11 @@ struct MatrixShape {
 
   std::uint32_t inputs;
   std::uint32_t outputs;
-  std::uint32_t interval;  ///< from a phase to the next, as IntervalConfig
+  std::uint32_t interval;  ///< cycles between phases, as in IntervalConfig
   // Fixed for the type on every machine:
   std::uint32_t input_bytes;
-  std::uint32_t partial_bytes;  ///< 0: of vectors, sums stay in the accumulators
-  std::uint32_t positions;      ///< that one instruction handles
+  std::uint32_t partial_bytes;  ///< 0: vector type, whose sums stay in the accumulators
+  std::uint32_t positions;      ///< activation rows per instruction
 
   [[nodiscard]] constexpr bool exists() const { return outputs != 0; }
   [[nodiscard]] constexpr bool has_vectors() const { return partial_bytes == 0; }
@@ -37,11 +37,11 @@ struct MatrixShape {
   [[nodiscard]] constexpr std::uint32_t phases() const {
     return has_vectors() ? 1 : std::max(x_words(), partial_words());
   }
-  /// Words of 64 bits that W holds of a block.
+  /// 64-bit words of a weight block in the store W.
   [[nodiscard]] constexpr std::uint32_t weight_words() const {
     return inputs * outputs * input_bytes / kOperandBytes;
   }
-  /// Multiply-adds of one instruction.
+  /// Multiply-adds per instruction.
   [[nodiscard]] constexpr std::uint32_t macs() const {
     return exists() ? positions * inputs * outputs / phases() : 0;
   }
@@ -53,30 +53,29 @@ struct MatrixShape {
   bool operator==(const MatrixShape&) const = default;
 };
 
-/// The matrix unit by types: inputs, then partials where those are others.
+/// The unit's shapes; a name gives the type of the inputs, then of the partials if different.
 struct MatrixUnitConfig {
   MatrixShape f16{16, 0, 1, 2, 2, 1};      ///< amp.h
   MatrixShape f16_f32{16, 0, 1, 2, 4, 1};  ///< amp.hs
   MatrixShape f32{8, 0, 1, 4, 4, 1};       ///< amp.s
-  // Types with vectors, whose registers each worker has:
+  // Vector types, whose registers each worker has:
   MatrixShape i8{8, 0, 1, 1, 0, 4};    ///< amp.b
   MatrixShape i16{4, 0, 1, 2, 0, 4};   ///< amp.i16
   MatrixShape bf16{8, 0, 1, 2, 0, 4};  ///< amp.bf16
   std::uint32_t weight_load_bytes_per_cycle = 8;
-  bool smaller_blocks = true;  ///< it takes such too, as a unit of their shape does (run.block)
+  bool smaller_blocks = true;  ///< also takes those, as fast as a unit of that size (run.block)
 
   [[nodiscard]] constexpr bool has_vectors() const {
     return i8.exists() || i16.exists() || bf16.exists();
   }
-  /// A type's shape while the unit takes blocks of `inputs` x `outputs`; without outputs if it
-  /// cannot take such.
+  /// `shape` with blocks of `inputs` x `outputs`; its `outputs` are 0 if the unit cannot take them.
   [[nodiscard]] MatrixShape with_block(const MatrixShape& shape, std::uint32_t inputs,
                                        std::uint32_t outputs) const;
-  /// The unit in a run.block of this number: that of all types without vectors; 0: as it is.
+  /// The unit with the blocks that run.block `number` selects, vector types unchanged; 0: as it is.
   [[nodiscard]] MatrixUnitConfig with_blocks(std::uint32_t number) const;
 
-  /// Words of the weight store, and sums of an accumulator bank: enough for every type but those of
-  /// vectors, whose weights and sums lie in registers of their own.
+  /// Words of the weight store, and sums of an accumulator bank: the maximum over all but vector
+  /// types, whose weights and sums have registers of their own.
   [[nodiscard]] std::uint32_t weight_words() const;
   [[nodiscard]] std::uint32_t bank_sums() const;
 };

@@ -83,15 +83,15 @@ using Direction = PortConfig::Direction;
 constexpr config::Names<Direction, 2> kDirections{
     {{"send", Direction::send}, {"receive", Direction::receive}}};
 
-constexpr std::uint32_t kMostNodes = 1U << 20;  // descriptors name a node in 20 bits
-constexpr std::uint32_t kMostPorts = 64;        // of a node, in the fabric's rate
+constexpr std::uint32_t kMostNodes = 1U << 20;  // descriptors hold a node in 20 bits
+constexpr std::uint32_t kMostPorts = 64;        // per node, in multiples of the fabric's rate
 
 /// The tile of a class of nodes.
 struct NodeTile {
   TileConfig& tile;
 };
 
-/// Costs of workers act where there are some.
+/// Costs of workers are refused if there are no workers.
 void describe(Fields& fields, NodeTile& node) {
   SupervisorCosts& costs = node.tile.supervisor;
   const SupervisorCosts usual = costs;
@@ -109,8 +109,8 @@ void describe(Fields& fields, NodeTile& node) {
   none("supervisor.weight_load_cycles", costs.weight_load_cycles, usual.weight_load_cycles);
 }
 
-/// The scheduler moves every stream of an exchange at one rate, that of the fabric: a faster port
-/// takes several at once, a slower one none.
+/// The scheduler moves every stream of an exchange at the fabric's rate: a faster port carries
+/// several streams at once, a slower port none.
 void require_ports(Fields& fields, const MachineConfig& machine, std::size_t number) {
   const NodeConfig& node = machine.nodes[number];
   const std::string& kind = machine.fabric.kind;
@@ -236,7 +236,7 @@ bool leads(const MachineConfig& machine, const StreamConfig& stream, std::uint32
   };
   if (name_of(from) != stream.from || name_of(to) != stream.to) return false;
   if (stream.along == StreamConfig::Along::any) return true;
-  // A row beyond the nodes of a class begins again with the first of them.
+  // Positions wrap around at the smaller class.
   const auto places = [&](std::uint32_t node) {
     const NodeConfig* const its = class_of(machine, node);
     return its == nullptr ? UINT32_MAX : its->count;
