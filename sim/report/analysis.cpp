@@ -65,7 +65,7 @@ bool peak_of_bytes(const RunFolder& run) {
   return run.report.at("rate").at("peak_type").get<std::string>() == "bytes";
 }
 
-using Waits = std::map<std::uint64_t, double>;  ///< by tile: cycles of supersteps it ended
+using Waits = std::map<std::uint64_t, double>;  ///< cycles of supersteps in which a tile came last
 
 void name_critical_tile(const Waits& waits, Phase& phase) {
   for (const auto& [tile, cycles] : waits) {
@@ -87,8 +87,8 @@ std::vector<std::size_t> largest_steps(const std::vector<double>& cycles) {
   return rows;
 }
 
-/// Adds the host's transfers before and after the program, which are of no superstep: what `time`
-/// has beyond those within supersteps.
+/// Adds the host's transfers before and after the program, outside any superstep: the host cycles
+/// of `time` beyond those within supersteps.
 void add_host(const RunFolder& run, Analysis& analysis) {
   Phase host;
   host.name = "host, before and after";
@@ -101,8 +101,8 @@ void add_host(const RunFolder& run, Analysis& analysis) {
   analysis.phases.push_back(std::move(host));
 }
 
-/// A phase for each stage, along the tile that computes most. Supersteps of nodes that go on by
-/// themselves lie side by side: they sum to nothing.
+/// Adds a phase per stage, along the tile that computes most. Supersteps of independent nodes
+/// overlap, so their cycles cannot be summed.
 void analyse_stages(const RunFolder& run, Analysis& analysis) {
   for (const auto& [name, stage] : run.report.at("stages").items()) {
     Phase& phase = analysis.phases.emplace_back();
@@ -164,7 +164,7 @@ Analysis analyse(const RunFolder& run) {
     analyse_stages(run, analysis);
     return analysis;
   }
-  std::map<std::pair<double, double>, std::size_t> known;  // by indexes of name and kind
+  std::map<std::pair<double, double>, std::size_t> known;  // by indices of name and kind
   std::vector<Waits> waits;
   Waits waits_of_all;
   for (std::size_t row = 0; row < run.steps.rows; ++row) {

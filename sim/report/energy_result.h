@@ -7,15 +7,15 @@
 
 namespace tessera {
 
-/// Joules and mm2 of a run, made by models/energy from a machine that has a table of them.
+/// Joules and mm2 of a run; computed by models/energy if the machine has an energy table.
 struct EnergyResult {
-  using Parts = std::vector<std::pair<std::string, double>>;  ///< in the order of the report
+  using Parts = std::vector<std::pair<std::string, double>>;  ///< in report order
 
   std::string node;
-  double volts = 0;  ///< at the machine's clock; 0: the machine's table does not say
+  double volts = 0;  ///< at the machine's clock; 0: the table has no voltages
   Parts joules;      ///< by part of the machine
-  std::vector<std::pair<std::string, std::uint64_t>> work;  ///< counts of the work
-  std::vector<double> tile_joules;  ///< each with its share of host, leakage and clock
+  std::vector<std::pair<std::string, std::uint64_t>> work;  ///< counted events
+  std::vector<double> tile_joules;  ///< per tile, including its share of host, leakage and clock
   Parts mm2;
 
   [[nodiscard]] double total_joules() const { return total(joules); }

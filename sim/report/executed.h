@@ -15,8 +15,8 @@
 
 namespace tessera::report {
 
-/// Instructions that the nodes from `begin` to `end` executed. What is not counted one by one may
-/// have been executed if their code holds it.
+/// The instructions that nodes [begin, end) executed. Instructions without a counter of their own
+/// count as executed if the nodes' code contains them.
 class Executed {
  public:
   Executed(const program::Images& images, const RunResult& result, std::size_t begin,
@@ -29,7 +29,7 @@ class Executed {
   [[nodiscard]] bool some(isa::Activity activity) const {
     return done_.counts[isa::index(activity)] > 0;
   }
-  /// Numbers of run.block.
+  /// The run.block numbers in the code.
   [[nodiscard]] const std::set<std::uint32_t>& blocks() const { return blocks_; }
 
  private:
@@ -41,13 +41,13 @@ class Executed {
   TileActivity done_;
 };
 
-/// Waits possible in supervisors' code, beside the costs in other parts of a tile.
+/// Pipeline waits that a supervisor's code can cause.
 struct SupervisorWaits {
   bool branches = false;
   bool loads = false;  ///< the next instruction reads a loaded register
 };
 
-/// Waits in an image's control code; in all its code if control code may call some.
+/// Waits in an image's control code; if that makes calls, load waits in all its code.
 SupervisorWaits supervisor_waits(const program::CodeImage& image, TileConfig tile);
 
 }  // namespace tessera::report

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::size_t kMostListed = 64;  ///< channels with an entry of their own
+constexpr std::size_t kMostListed = 64;  ///< most channels that get an entry each
 
 Json channel_json(const ChannelRecord& channel) {
   return {{"read_bytes", channel.bytes_read},       {"written_bytes", channel.bytes_written},

@@ -8,12 +8,12 @@
 
 namespace tessera::report {
 
-/// The section `external` of a report: what memory outside holds, what was moved from and to it,
-/// and what its channels did; of a platform's memory neither channels nor a peak. The machine has
-/// some.
+/// The section `external` of a report: capacity, bytes moved, and activity of the channels of
+/// external memory; with a platform's memory neither channels nor a peak. The machine must have
+/// external memory.
 nlohmann::ordered_json external_section(const MachineConfig& machine, const program::Images& images,
                                         const RunResult& result);
-/// The summary's line of it; nothing for a report without.
+/// The summary's line about this section; empty if the report has none.
 std::string external_line(const nlohmann::ordered_json& report);
 
 }  // namespace tessera::report

@@ -23,8 +23,8 @@ std::string output_folder(const config::Config& config) {
 
 namespace {
 
-/// By a file without a name, of which a killed process leaves nothing; not every file system has
-/// them.
+/// Tests with an unnamed file, which leaves nothing behind if the process is killed; not every file
+/// system supports it.
 bool takes_unnamed_file(const fs::path& folder) {
   const int probe = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (probe >= 0) ::close(probe);
@@ -49,7 +49,7 @@ void require_writable(const std::string& folder) {
 
 namespace {
 
-/// All or none, but for a failing rename.
+/// Writes all files or none, unless a rename fails.
 std::vector<std::string> write_files(const Report& report, const std::string& folder) {
   const std::string json = report.json.dump(2) + "\n";
   std::vector<std::pair<const char*, std::string_view>> texts = {
@@ -61,7 +61,7 @@ std::vector<std::string> write_files(const Report& report, const std::string& fo
   if (!report.loss_csv.empty()) texts.emplace_back("loss.csv", report.loss_csv);
   if (!report.raster_csv.empty()) texts.emplace_back("raster.csv", report.raster_csv);
   texts.emplace_back("report.json", json);
-  std::deque<WholeFile> files;  // they do not move
+  std::deque<WholeFile> files;  // WholeFile cannot move
   std::vector<std::string> names;
   for (const auto& [name, text] : texts) {
     names.emplace_back(name);
@@ -70,7 +70,7 @@ std::vector<std::string> write_files(const Report& report, const std::string& fo
     files.back().finish();
   }
   for (WholeFile& file : files) file.commit();
-  std::error_code absent;  // that of an earlier run into this folder
+  std::error_code absent;  // an earlier run's file in this folder
   if (report.tile_steps_npy.empty()) fs::remove(fs::path(folder) / "tile_steps.npy", absent);
   if (report.loss_csv.empty()) fs::remove(fs::path(folder) / "loss.csv", absent);
   if (report.raster_csv.empty()) fs::remove(fs::path(folder) / "raster.csv", absent);

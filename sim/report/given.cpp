@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Calls `use` with the key path of each value in it that is no group; notes are none.
+/// Calls `use` with the key path of each value in it, except groups and notes.
 void each_key(const Json& value, const std::string& path,
               const std::function<void(const std::string&)>& use) {
   if (value.is_object()) {

@@ -40,10 +40,10 @@ Json run_json(const RunFolder& run, std::size_t most_tile_bytes) {
           {"sensitivity", run.sensitivity}};
 }
 
-// Bytes of a page of at most 12 MB that the tiles' supersteps may take.
+// Limit on the bytes of tile steps, for a page of at most 12 MB.
 constexpr std::size_t kMostTileBytes = 8'000'000;
 
-/// JSON that no HTML parser takes for the end of a script, whatever names a run holds.
+/// JSON in which no HTML parser sees the end of the script, whatever names a run holds.
 std::string data_script(std::string_view id, const Json& data) {
   const std::string text = config::one_line(data);
   std::string script = fmt::format("<script id=\"{}\" type=\"application/json\">", id);
@@ -57,7 +57,7 @@ std::string data_script(std::string_view id, const Json& data) {
   return script + "</script>";
 }
 
-/// Content of the page for `<!-- NAME -->`.
+/// The page's content for `<!-- NAME -->`.
 std::string part(std::string_view name, const Json& data, const Json& words) {
   if (name == "runs") return data_script(name, data);
   if (name == "words") return data_script(name, words);

@@ -10,9 +10,9 @@
 namespace tessera::report {
 namespace {
 
-/// The most FLOPs per slot: of the matrix unit where it has one of these shapes, or of packed
-/// instructions, which may be faster than a unit with an interval. An add or a multiply
-/// may take less than half of a multiply-add.
+/// The highest FLOPs per slot: of the matrix unit in one of these shapes, or of packed
+/// instructions, which may be faster than a unit with an interval. An add or a multiply may take
+/// less than half the slots of a multiply-add.
 double flops_per_slot(const TileConfig& tile, std::initializer_list<MatrixShape> shapes,
                       std::initializer_list<isa::Mnemonic> packed) {
   double most = 0;

@@ -60,8 +60,8 @@ Cycles sum_of(const ProfiledFunction& function, std::uint64_t pace) {
   return {sum, pace};
 }
 
-/// Floating-point instructions that were executed, and what part they are of the slots in which
-/// something issued: a function can take no fewer slots.
+/// Executed floating-point instructions, as a count and as a share of the slots in which an
+/// instruction issued: a function needs at least that many slots.
 std::string floating(const ProfiledFunction& function) {
   std::uint64_t times = 0;
   std::uint64_t slots = 0;
@@ -76,7 +76,7 @@ std::string floating(const ProfiledFunction& function) {
   return fmt::format("{:11} {:6.1f} %", times, share);
 }
 
-/// The dearest first.
+/// Sorts by cycles, most first.
 void sort(std::vector<ProfiledFunction>& functions, std::uint64_t pace) {
   std::ranges::stable_sort(functions, [pace](const ProfiledFunction& a, const ProfiledFunction& b) {
     return sum_of(a, pace).total() > sum_of(b, pace).total();
@@ -135,7 +135,7 @@ std::string dearest(std::vector<Row> rows, unsigned top, std::uint64_t whole) {
   return text;
 }
 
-/// A function begins at `label`, or where there is none before, at the pc itself.
+/// Starts a function at `label`, or at `pc` if no label precedes it.
 ProfiledFunction begin(std::uint32_t pc, const isa::Label* label) {
   if (pc == engine::kReturnAddress) return {"(end of a worker that returned)", pc, {}, {}};
   if (label == nullptr) return {fmt::format("{:#x}", pc), pc, {}, {}};
@@ -148,7 +148,7 @@ std::vector<ProfiledFunction> profiled_functions(
     const engine::Profile& profile, std::span<const isa::Label> labels,
     const std::function<std::optional<std::uint32_t>(std::uint32_t)>& word_at) {
   std::vector<ProfiledFunction> functions;
-  std::uint32_t end = 0;  // of the last one
+  std::uint32_t end = 0;  // end of the last function
   for (const auto& [pc, row] : profile) {
     if (functions.empty() || pc >= end) {
       const auto next = std::upper_bound(

@@ -41,7 +41,7 @@ Json time_section(const MachineConfig& machine, const program::Program& program,
       {"external_cycles", time.external.count()}};
 }
 
-/// Those that the run counted, where what is useful depends on values.
+/// The counted operations if useful work depends on values, else the workload's formula.
 std::uint64_t useful_flops(const Workload& workload, const Outcome& outcome) {
   if (!outcome.results.contains("useful_flops")) return workload.useful_flops();
   return outcome.results.at("useful_flops").get<std::uint64_t>();
@@ -72,7 +72,7 @@ Json rate_section(const MachineConfig& machine, const Workload& workload, const 
   return section;
 }
 
-/// Numbers that follow from the matrix unit's shapes, for the types that it has.
+/// Numbers derived from the matrix unit's shapes, for the types it has.
 Json matrix_unit_section(const MatrixUnitConfig& unit) {
   Json section = Json::object();
   const auto add = [&](const char* type, const MatrixShape& shape) {
@@ -110,7 +110,7 @@ Json memory_section(const MachineConfig& machine, const program::Images& images)
   return section;
 }
 
-/// The classes of nodes beside the tiles, and how many of each the program names.
+/// The classes of nodes besides the tiles, and how many nodes of each the program uses.
 Json nodes_section(const MachineConfig& machine, std::uint32_t named) {
   Json section = Json::array();
   std::uint32_t first = machine.tiles;
@@ -126,7 +126,7 @@ Json nodes_section(const MachineConfig& machine, std::uint32_t named) {
   return section;
 }
 
-/// One entry a run, where there are several or the workload has something to say of it.
+/// One entry per run, if there are several or the workload has facts about it.
 Json runs_section(const Workload& workload, const Outcome& outcome) {
   Json section = Json::array();
   for (std::uint32_t i = 0; i < outcome.result.runs.size(); ++i) {
@@ -139,7 +139,7 @@ Json runs_section(const Workload& workload, const Outcome& outcome) {
   return section;
 }
 
-/// Shares are of all receiving ports' rate: while schedules last, and all the time.
+/// Shares of the total rate of receiving ports: during the schedules, and over the whole run.
 Json ports_section(const MachineConfig& machine, const PortUse& use, Cycle all) {
   double ports = machine.tiles;
   for (const NodeConfig& node : machine.nodes)
@@ -199,7 +199,7 @@ Json energy_section(const MachineConfig& machine, const RunResult& result) {
   return section;
 }
 
-/// Energy per thing that the workload has counted.
+/// Energy per item that the workload has counted.
 Json joules_each(double joules, const Json& counts) {
   Json each = Json::object();
   for (const auto& [name, count] : counts.items())
@@ -225,7 +225,7 @@ Json check_section(const CheckResult& check) {
   return json;
 }
 
-/// A run that was to compute no values.
+/// The outcome of a requested timing run.
 Json timing_section(const TimingRun& timing) {
   if (timing.values) return {{"values", true}, {"reason", timing.reason}};
   return {{"values", false}, {"tile_kinds", timing.tile_kinds}, {"vertices", timing.vertices}};
@@ -255,7 +255,7 @@ Json prediction_section(const Prediction& prediction) {
 }  // namespace
 
 void Outcome::add(const CheckResult& one) {
-  const auto over = [](const CheckResult& its) {  // not a number: beyond all
+  const auto over = [](const CheckResult& its) {  // NaN is worse than any number
     return its.max_error <= its.bound ? its.max_error / its.bound : INFINITY;
   };
   const bool worse = checks.empty() || (check.passed && !one.passed) ||
@@ -271,13 +271,13 @@ bool Report::passed() const {
 
 namespace {
 
-/// "bow, 1472 tiles, 1.85 GHz": for tables, whose rows have no config.
+/// "bow, 1472 tiles, 1.85 GHz": for tables whose rows have no config.
 std::string machine_text(const MachineConfig& machine) {
   return fmt::format("{}{}, {} GHz", machine.name.empty() ? "" : machine.name + ", ",
                      counted(machine.tiles, "tile"), machine.clock_ghz);
 }
 
-/// The sections that say what a report is of.
+/// The sections that identify a report's subject.
 Json head_of(const config::Config& config, const std::string& problem, Json plan) {
   return {{"tessera", {{"version", kVersion}, {"commit", kCommit}}},
           {"identity", {{"problem", problem}, {"machine", machine_text(config.machine)}}},
@@ -339,7 +339,7 @@ Report make_report(const config::Config& config, const Built& built, const Outco
       !bound.is_null())
     json["bound"] = std::move(bound);
   if (!result.stalls.empty()) json["stalls"] = stalls_section(result, config.machine);
-  // Without a table it is unknown, not zero.
+  // Without an energy table the energy is unknown, not zero.
   if (result.energy) json["energy"] = energy_section(config.machine, result);
   std::string raster_csv;
   if (!outcome.results.empty()) {

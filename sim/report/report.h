@@ -15,8 +15,8 @@
 #include "sim/report/tensor_files.h"
 #include "sim/sensitivity/answer.h"
 
-/// Files of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv and the summary on
-/// the terminal. The same config gives the same bytes, the section `host` apart.
+/// Files of a run: report.json, steps.csv, tiles.csv, traffic.csv, buffers.csv; and the summary on
+/// the terminal. The same config gives the same bytes, except the section `host`.
 namespace tessera::report {
 
 /// A planned workload with its program, compiled and placed.
@@ -27,33 +27,33 @@ struct Built {
   double seconds = 0;  ///< host time for planning and compiling
 };
 
-/// Method of a check that had nothing to compare.
+/// The method of a check that had nothing to compare.
 constexpr const char* kNotComputed = "not computed";
 
 /// The outcome of a requested timing run (`run.values` false).
 struct TimingRun {
-  bool values = false;           ///< computed after all
-  std::string reason = {};       ///< why
-  std::uint32_t tile_kinds = 0;  ///< tiles of a kind do the same at the same addresses
-  std::uint64_t vertices = 0;    ///< first occurrences of calls on workers, followed one by one
+  bool values = false;           ///< true: values were computed nevertheless
+  std::string reason = {};       ///< why they were computed
+  std::uint32_t tile_kinds = 0;  ///< classes of tiles that do the same at the same addresses
+  std::uint64_t vertices = 0;    ///< vertex calls followed individually: first occurrences
 };
 
 /// Values that are only known after the run.
 struct Outcome {
   RunResult result;
-  CheckResult check{false, 0, 0, "off"};  ///< the worst of all runs
-  std::vector<CheckResult> checks;        ///< by run; empty if off
+  CheckResult check{false, 0, 0, "off"};  ///< the worst result over all runs
+  std::vector<CheckResult> checks;        ///< per run; empty if off
   unsigned threads = 1;                   ///< host threads
   double check_seconds = 0;
-  std::optional<TimingRun> timing = {};  ///< where one was wanted
-  /// The workload's results; may be null. `raster.csv` in it is no part of report.json but the text
-  /// of raster.csv: a row a spike, columns sample, layer, step, neuron.
+  std::optional<TimingRun> timing = {};  ///< if a timing run was requested
+  /// The workload's results; may be null. Its `raster.csv` becomes the file raster.csv instead of a
+  /// part of report.json: one row per spike, columns sample, layer, step, neuron.
   nlohmann::ordered_json results = {};
-  std::vector<SavedTensor> tensors = {};  ///< those that were asked for
+  std::vector<SavedTensor> tensors = {};  ///< the requested tensors
   void add(const CheckResult& one);
 };
 
-/// The files of one run as texts, and whether its check passed.
+/// The files of one run as texts.
 struct Report {
   nlohmann::ordered_json json;
   std::string steps_csv;
@@ -63,7 +63,7 @@ struct Report {
   std::string tile_steps_npy;         ///< empty: not recorded
   std::string loss_csv;               ///< empty: nothing was trained
   std::string raster_csv;             ///< empty: nothing spikes
-  [[nodiscard]] bool passed() const;  ///< true too if `run.check` is off
+  [[nodiscard]] bool passed() const;  ///< true also if `run.check` is off
 };
 
 Report make_report(const config::Config& config, const Built& built, const Outcome& outcome);
@@ -71,31 +71,31 @@ Report make_report(const config::Config& config, const Built& built, const Outco
 /// The sections of report.json that need no run: tessera, config, plan, prediction, memory.
 nlohmann::ordered_json static_report(const config::Config& config, const Built& built);
 
-/// The report of a config that was not run: tessera, identity, config, plan and prediction. What
-/// only a run shows has no key.
+/// The report of a config that was not run: tessera, identity, config, plan and prediction. It has
+/// no keys for numbers that need a run.
 nlohmann::ordered_json predicted_report(const config::Config& config,
                                         const sensitivity::Answer& answer);
 
-/// One row a superstep of the measured region.
+/// One row per superstep of the measured region.
 std::string steps_csv(const program::Images& images, const RunResult& result);
 
-/// One row a step of training: the lists of `results` that are as long as `loss`. Empty without
-/// one.
+/// One row per training step: the lists of `results` that are as long as its `loss`. Empty without
+/// `loss`.
 std::string loss_csv(const nlohmann::ordered_json& results);
 
-/// One row a tile; with its class where the machine has nodes of several.
+/// One row per tile; with its class if the machine has `nodes`.
 std::string tiles_csv(const program::Images& images, const RunResult& result,
                       const MachineConfig& machine);
 
-/// Bytes delivered from groups of at most 1/128 of the tiles to groups, a row a pair: the groups
-/// [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
+/// Bytes delivered between groups of tiles, each at most 1/128 of the tiles; one row per pair of
+/// groups [from_tile, from_tile + tiles) and [to_tile, to_tile + tiles).
 std::string traffic_csv(const program::Program& program, const RunResult& result);
 
 /// Names workload and machine: "gemm 4096x4096x4096 f16 on bow". Takes report.json, or an object
-/// with its section config; the kernel alone where no problem is given.
+/// with its section config; gives the kernel alone if there is no problem.
 std::string title(const nlohmann::ordered_json& report);
 
-/// The first line of a summary: the same with the machine's size.
+/// The first line of a summary: title() with the machine's size.
 std::string heading(const nlohmann::ordered_json& report);
 
 /// One screen of text from report.json, ending with a line feed.
@@ -113,16 +113,16 @@ std::string output_folder(const config::Config& config);
 /// Throws UserError if results could not be written to `folder`; creates nothing.
 void require_writable(const std::string& folder);
 
-/// Writes the files, whose names it returns; each appears whole or not at all. Throws UserError.
+/// Writes the files and returns their names; each appears whole or not at all. Throws UserError.
 std::vector<std::string> write_report(const Report& report, const std::string& folder);
 
-/// A report without what depends on values, on the host, or says whether values were computed: the
-/// same of a timing run as of a full run of the same config.
+/// Removes the parts of a report that depend on values or on the host, or say whether values were
+/// computed: then a timing run and a full run of the same config give the same report.
 nlohmann::ordered_json without_values(nlohmann::ordered_json report);
 
-/// Layout of the fullest tile's memory, a row a range of addresses: tile, name, category, buffers
-/// (of that name side by side), address, bytes, and the first and last step of the program during
-/// which it holds something (-1: before the first).
+/// Memory layout of the fullest tile, one row per address range: tile, name, category, number of
+/// adjacent buffers of that name, address, bytes, and the first and last program step during which
+/// it is live (-1: before the first).
 std::string buffers_csv(const MachineConfig& machine, const program::Program& program,
                         const program::Images& images);
 
