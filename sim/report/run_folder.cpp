@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The numbers that analysis and page are made of.
+/// The numbers that analysis and page need.
 constexpr const char* kNumbers[] = {"/config/machine/tiles",
                                     "/config/machine/clock_ghz",
                                     "/time/cycles",

@@ -16,15 +16,15 @@ struct RunFolder {  // NOLINT(bugprone-exception-escape): the moves of Json
   Table steps;
   Table tiles;
   Table traffic;
-  Table buffers;         ///< no rows: written by a version that knew none
-  TileSteps tile_steps;  ///< no rows: not recorded
-  /// The file that `tessera sensitivity` left beside it; null: none, or of another run.
+  Table buffers;         ///< no rows if written by a version without buffers.csv
+  TileSteps tile_steps;  ///< no rows if not recorded
+  /// The file that `tessera sensitivity` stored there; null if there is none, or of another run.
   nlohmann::ordered_json sensitivity = nullptr;
-  Table raster = {};  ///< no rows: nothing spikes
+  Table raster = {};  ///< no rows if nothing spikes
 };
 
-/// Reads what `tessera run` left in `folder`. Throws UserError naming the file, and what is missing
-/// in it.
+/// Reads the files of `tessera run` in `folder`. Throws UserError naming the file and what it
+/// lacks.
 RunFolder read_run(const std::string& folder);
 
 }  // namespace tessera::report

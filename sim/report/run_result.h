@@ -12,15 +12,15 @@
 #include "sim/isa/activity.h"
 #include "sim/report/energy_result.h"
 
-/// Numbers that a machine hands to the report after a run. Integers only, except energy.
+/// Results of a run that a machine passes to the report. Integers only, except energy.
 namespace tessera {
 
-/// Where cycles went: from the last-arriving tile of each superstep backwards, through the tile
-/// that started an exchange last wherever it was waited for. The parts sum to total().
+/// Attribution of cycles: backwards from the last-arriving tile of each superstep, and through the
+/// tile that started an exchange last if that was waited for. The parts sum to total().
 struct TimeParts {
   Cycle compute, exchange, sync, link, host, wait;
-  Cycle port_wait = {};  ///< part of `wait`: for ports that other transfers kept busy
-  Cycle external = {};   ///< part of `exchange`: for memory outside
+  Cycle port_wait = {};  ///< part of `wait`: ports busy with other transfers
+  Cycle external = {};   ///< part of `exchange`: external memory
   [[nodiscard]] Cycle total() const { return compute + exchange + sync + link + host + wait; }
   TimeParts& operator+=(const TimeParts& other) {
     compute += other.compute;
@@ -35,7 +35,7 @@ struct TimeParts {
   }
 };
 
-/// From one barrier's release to the next one's, in one zone.
+/// From one barrier's release to the next, in one zone.
 struct SuperstepRecord {
   Cycle start;
   TimeParts time;
@@ -44,12 +44,11 @@ struct SuperstepRecord {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
   Bytes exchanged;                                  ///< delivered to tiles by exchanges
-  Bytes external_read = {}, external_written = {};  ///< from and to memory outside
-  std::vector<std::uint32_t> exchanges;  ///< that moved their bytes: indices of program::Flow's
-  Cycle least_compute, most_compute;     ///< over tiles, for the imbalance
+  Bytes external_read = {}, external_written = {};  ///< from and to external memory
+  std::vector<std::uint32_t> exchanges;  ///< exchanges that moved bytes: indices in program::Flow
+  Cycle least_compute, most_compute;     ///< minimum and maximum over tiles, for the imbalance
   std::uint64_t sum_compute = 0;
-  Cycle overlapped;  ///< summed over tiles: of transfers, in which their tiles were not blocked for
-                     ///< them
+  Cycle overlapped;  ///< transfer cycles that did not block their tile, summed over tiles
   std::uint32_t zone = 0;
 };
 
@@ -58,13 +57,13 @@ struct TileRecord {
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
   Bytes sent, received;  ///< by exchanges
-  Bytes external = {};   ///< from and to memory outside
+  Bytes external = {};   ///< from and to external memory
 };
 
-/// Activity of one tile, as energy and bounds count it.
+/// Activity of one tile, as counted for energy and bounds.
 struct TileActivity {
   isa::ActivityCounts counts{};
-  std::uint64_t byte_micrometres = 0;  ///< bytes it sent x the way to their farthest receiver
+  std::uint64_t byte_micrometres = 0;  ///< bytes sent x distance to their farthest receiver
 
   void add(const TileActivity& other) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
@@ -72,18 +71,18 @@ struct TileActivity {
   }
 };
 
-/// Where cycles of worker contexts went. With those in which a context had no worker they are
-/// contexts x cycles.
+/// Cycles of worker contexts by state. Together with the cycles of contexts without a worker they
+/// sum to contexts x cycles.
 struct Stalls {
   enum What : std::uint8_t {
-    issued,       ///< an instruction issued, or held its slots
-    paired,       ///< two did
-    load,         ///< waited for what a load brings
-    arithmetic,   ///< for what an integer or floating-point instruction makes, or its unit
-    matrix,       ///< for what the matrix unit makes
-    branch,       ///< behind a taken branch
-    external,     ///< for a transfer with memory outside that it has started
-    arbitration,  ///< other contexts' turns; until a context of a revolver may issue again
+    issued,       ///< one instruction issued, or occupied its slots
+    paired,       ///< two instructions issued as a pair
+    load,         ///< waited for a load's result
+    arithmetic,   ///< for an integer or floating-point result or unit
+    matrix,       ///< for a matrix unit's result
+    branch,       ///< after a taken branch
+    external,     ///< for its own transfer with external memory
+    arbitration,  ///< other contexts' turns; on a revolver also the reissue distance
   };
   static constexpr std::size_t kCount = 8;
   std::array<std::uint64_t, kCount> cycles{};
@@ -95,15 +94,15 @@ struct Stalls {
   }
 };
 
-/// One of the runs of a program that runs several times.
+/// One run of a program that runs several times.
 struct RunRecord {
   Cycle cycles;
   std::uint64_t supersteps = 0;
 };
 
-/// Cycles of each tile in each superstep, or in so many together. Empty unless asked for.
+/// Cycles of each tile per superstep, or per group of supersteps. Empty unless requested.
 struct TileSteps {
-  static constexpr std::size_t kParts = 3;  ///< computing, in exchanges, waiting for their others
+  static constexpr std::size_t kParts = 3;  ///< computing, in exchanges, waiting for the other ends
   std::uint32_t tiles = 0;
   std::uint64_t supersteps_a_row = 1;
   std::vector<std::uint32_t> cycles;  ///< [row][tile][part]
@@ -113,16 +112,16 @@ struct TileSteps {
   }
 };
 
-/// The activity of one channel of memory outside, measured or not.
+/// Activity of one channel of external memory over all runs, measured region or not.
 struct ChannelRecord {
-  std::uint64_t bytes_read = 0;  ///< asked for: what a burst moves beside them does not count
+  std::uint64_t bytes_read = 0;  ///< as requested: the unused part of a burst does not count
   std::uint64_t bytes_written = 0;
   std::uint64_t row_hits = 0;       ///< requests whose row was open
   std::uint64_t row_misses = 0;     ///< requests whose bank was closed
   std::uint64_t row_conflicts = 0;  ///< requests whose bank had another row open
   std::uint64_t refreshes = 0;      ///< before the last request that was chosen or is next
-  std::uint64_t turnarounds = 0;    ///< switches of the data bus from reads to writes or back
-  std::uint64_t busy_clocks = 0;    ///< DRAM clocks in which the data bus moves data
+  std::uint64_t turnarounds = 0;    ///< switches of the data bus between reading and writing
+  std::uint64_t busy_clocks = 0;    ///< DRAM clocks with data on the bus
 
   bool operator==(const ChannelRecord&) const = default;
   ChannelRecord& operator+=(const ChannelRecord& other) {
@@ -138,30 +137,30 @@ struct ChannelRecord {
   }
 };
 
-/// The totals are those of all runs.
+/// Totals cover all runs.
 struct RunResult {
   TimeParts time;  ///< for the measured region
   std::uint64_t supersteps = 0;
   std::uint64_t instructions = 0;
-  std::uint64_t flops = 0;  ///< executed floating-point operations, padding included
-  Bytes exchange_bytes;     ///< delivered; a multicast counts once a receiver
-  Bytes multicast_bytes;    ///< delivered beyond the first receiver
+  std::uint64_t flops = 0;  ///< floating-point operations executed, including padding
+  Bytes exchange_bytes;     ///< delivered; a multicast counts per receiver
+  Bytes multicast_bytes;    ///< delivered to receivers beyond the first
   Bytes host_bytes;         ///< moved by transfers during the runs
   Bytes measured_host_bytes =
-      {};  ///< those measured; adds transfers before and after if the host is measured
-  Bytes external_read = {}, external_written = {};  ///< from and to memory outside
-  std::vector<ChannelRecord> channels;  ///< channels of memory outside: the chip's, or tile by tile
+      {};  ///< measured; includes transfers before and after if the host is measured
+  Bytes external_read = {}, external_written = {};  ///< from and to external memory
+  std::vector<ChannelRecord> channels;  ///< of external memory: the chip's, or tile by tile
   Bytes max_tile_sent, max_tile_received;
-  Cycle overlapped;  ///< as SuperstepRecord's
+  Cycle overlapped;  ///< as SuperstepRecord::overlapped
   std::vector<RunRecord> runs;
-  std::vector<SuperstepRecord> steps;  ///< run by run
+  std::vector<SuperstepRecord> steps;  ///< in order of runs
   std::vector<TileRecord> tiles;
   TileSteps tile_steps;
-  std::vector<Stalls> stalls;                                  ///< by tile
-  std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< by codelet's name
-  std::vector<TileActivity> activity;                          ///< by tile
+  std::vector<Stalls> stalls;                                  ///< per tile
+  std::vector<std::pair<std::string, Stalls>> codelet_stalls;  ///< per codelet, by name
+  std::vector<TileActivity> activity;                          ///< per tile
   std::optional<EnergyResult> energy;
-  double host_seconds = 0;  ///< host time from the first cycle of each run to its last
+  double host_seconds = 0;  ///< host time from each run's first cycle to its last
 };
 
 }  // namespace tessera

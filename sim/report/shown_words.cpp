@@ -42,7 +42,7 @@ constexpr std::array kShownWords = {
          "slope is held back by bytes, one under a flat by operations",
          "rate, traffic and energy.work beside the machine's peaks"},
 
-    // Where time goes.
+    // Attribution of time.
     Word{"phase", "the supersteps of one name and kind", "the program's steps"},
     Word{"phase.bound", "the largest part of a phase's or superstep's time: what holds it back",
          "the parts of time; memory bound where tiles only move bytes of their own SRAM"},

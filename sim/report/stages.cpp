@@ -16,9 +16,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The work of the ports of one kind of stream.
+/// The load of the ports of one kind of stream.
 struct Carried {
-  std::map<std::pair<std::uint32_t, bool>, std::uint64_t> busy;  ///< by node, sending or receiving
+  std::map<std::pair<std::uint32_t, bool>, std::uint64_t> busy;  ///< by node; true: sending
   std::uint64_t bytes = 0;
 
   void move(const StreamConfig& kind, const program::Program& program,
@@ -26,7 +26,7 @@ struct Carried {
     const std::uint64_t moved = program::stream_bytes(stream.source.unit, stream.source.extents);
     const auto use = [&](const program::Walk& end, bool sends) {
       const std::uint32_t ports = sends ? kind.send_ports : kind.receive_ports;
-      if (ports == 0) return;  // it has any number
+      if (ports == 0) return;  // unlimited ports
       busy[{index(program.buffer(end.place.buffer).tile), sends}] +=
           stream_cycles(kind, moved) / ports;
     };
@@ -43,7 +43,7 @@ struct Carried {
 
 using Streams = std::map<std::uint32_t, Carried>;  ///< by kind
 
-/// Adds the data that the exchanges of a superstep moved.
+/// Adds the data moved by the exchanges of a superstep.
 void add(const MachineConfig& machine, const program::Program& program, const program::Flow& flow,
          const SuperstepRecord& step, Streams& streams) {
   for (const std::uint32_t number : step.exchanges)
@@ -58,7 +58,7 @@ struct Stage {
   Cycle end = {};                 ///< end of the last compute tile
   Cycle end_of_others = {};       ///< end of the last node of another class
   bool computes = false;          ///< compute tiles take part
-  Cycle most = {}, waiting = {};  ///< on the tile that computes most
+  Cycle most = {}, waiting = {};  ///< of the tile that computes most
   Streams streams = {};
   Cycle exchange = {};  ///< in supersteps that all tiles take together
   Bytes exchanged = {};
@@ -74,8 +74,8 @@ struct Stage {
   }
 };
 
-/// The stages of a program, and in which of them its steps are: those behind a node's superstep
-/// that begins one, or by themselves.
+/// The stages of a program, and the stage of each step: set by a node's superstep that begins one,
+/// or by the step itself.
 class Stages {
  public:
   explicit Stages(const program::Flow& flow) {
@@ -87,7 +87,7 @@ class Stages {
         now = number_of(compute->name);
       stage_of_.push_back(now);
       if (compute == nullptr || compute->stage.empty()) continue;
-      // With the exchange before it, which a tile without work may not leave.
+      // Includes the exchange before it, from which a tile without work may never return.
       const bool exchanges = step > 0 && flow.steps[step - 1].compute == nullptr;
       for (std::uint32_t i = exchanges ? step - 1 : step; i <= step; ++i) {
         stage_of_[i] = number_of(compute->stage);
@@ -96,7 +96,7 @@ class Stages {
     }
   }
   [[nodiscard]] std::vector<Stage>& all() { return stages_; }
-  /// Null: none.
+  /// The stage of a step; null if it has none.
   [[nodiscard]] Stage* at(std::uint32_t step) {
     return step < stage_of_.size() && stage_of_[step] != kNone ? &stages_[stage_of_[step]]
                                                                : nullptr;
@@ -119,7 +119,7 @@ class Stages {
   std::set<std::uint32_t> together_;
 };
 
-/// When the zone that ends last began.
+/// The start of the zone that ends last.
 Cycle begin_of_last(const std::vector<SuperstepRecord>& steps) {
   std::map<std::uint32_t, std::pair<Cycle, Cycle>> zones;  // begin, end
   for (const SuperstepRecord& step : steps)
@@ -150,7 +150,7 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
       stage->end_of_others = std::max(stage->end_of_others, step.start + all);
       continue;
     }
-    stage->computes |= !step.exchanges.empty();  // they stand with the first node that takes part
+    stage->computes |= !step.exchanges.empty();  // such records carry the first participating node
     stage->end = std::max(stage->end, step.start + all);
     if (step.most_compute < stage->most) continue;
     stage->most = step.most_compute;
@@ -179,7 +179,7 @@ Json stages_section(const MachineConfig& machine, const program::Program& progra
 
 namespace {
 
-/// The data moved by all exchanges of a run, on a machine with streams.
+/// The data moved by all exchanges of a run, if the machine has streams.
 Streams streams_of(const MachineConfig& machine, const program::Program& program,
                    const RunResult& result) {
   Streams streams;

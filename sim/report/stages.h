@@ -11,20 +11,20 @@
 
 namespace tessera::report {
 
-/// The section `stages` of a report. A node begins a stage with a superstep of that name, in which
-/// nothing computes; or a superstep says its stage (ComputeSet::stage) and all tiles take it
-/// together. In the program's order: cycles from the end of the stage before to its last compute
-/// tile's; what the tile that computes most computed and waited; for each kind of stream, by what
-/// moved meanwhile, cycles of its busiest port, and bytes; where tiles go together, cycles and
-/// bytes of exchanges. Null without stages.
+/// The section `stages` of a report; null without stages. A stage begins at a node's superstep
+/// without vertices, or is named by a superstep that all tiles take together (ComputeSet::stage).
+/// In program order: cycles from the end of the previous stage to the last compute tile's end;
+/// cycles that the tile with most computation computed and waited; per kind of stream that moved
+/// data, cycles of its busiest port, and bytes; if tiles go together, cycles and bytes of
+/// exchanges.
 nlohmann::ordered_json stages_section(const MachineConfig& machine, const program::Program& program,
                                       const RunResult& result);
 
-/// Cycles that the busiest port of all kinds of streams needs for what moved; 0 without streams.
+/// Cycles that the busiest port needs, over all kinds of streams; 0 without streams.
 [[nodiscard]] Cycle busiest_stream(const MachineConfig& machine, const program::Program& program,
                                    const RunResult& result);
 
-/// Numbers of the kinds of streams on which something moved.
+/// Indices of the kinds of streams that moved data.
 [[nodiscard]] std::set<std::uint32_t> streams_sent(const MachineConfig& machine,
                                                    const program::Program& program,
                                                    const RunResult& result);

@@ -50,7 +50,7 @@ std::string prediction_line(const Json& report) {
   return text + "\n";
 }
 
-/// How near the run came to what it must take; nothing where there is no bound.
+/// The run's cycles over their lower bound; empty if there is no bound.
 std::string bound_line(const Json& report) {
   if (!report.contains("bound")) return "";
   const Json& bound = report.at("bound");
@@ -90,7 +90,7 @@ std::string memory_lines(const Json& report) {
   const std::uint64_t need = count(memory, "max_tile_bytes");
   const std::uint64_t capacity =
       memory.value("max_tile_capacity_bytes", count(memory, "capacity_bytes_per_tile"));
-  // Code, lists and arguments may have a memory of their own.
+  // Code, descriptor lists and arguments may have a separate memory.
   const std::uint64_t sram = memory.value("max_tile_sram_bytes", capacity);
   const std::uint64_t data =
       sram == capacity ? need : count(categories, "tensors") + count(categories, "stack");
@@ -116,7 +116,7 @@ std::string memory_lines(const Json& report) {
   return text;
 }
 
-/// Nodes beside the tiles, and whether the workload uses them; nothing where there are none.
+/// Nodes besides the tiles, and how many the workload uses; empty if there are none.
 std::string nodes_lines(const Json& report) {
   std::string text;
   for (const Json& node : report.value("nodes", Json::array())) {
@@ -137,7 +137,7 @@ std::string nodes_lines(const Json& report) {
   return text;
 }
 
-/// Memory by what a training has it for.
+/// Memory of a training run by purpose.
 std::string training_line(const Json& report) {
   if (!report.contains("workload") || !report.at("workload").contains("memory")) return {};
   std::string text = "  training ";
@@ -149,7 +149,7 @@ std::string training_line(const Json& report) {
   return text + "\n";
 }
 
-/// The first and last of a list of numbers, by `shown`; what is no number is null in JSON.
+/// The first and last number of a list, formatted by `shown`; JSON has null for NaN and infinities.
 std::string first_and_last(const Json& values, std::string (*shown)(double)) {
   const auto text = [&](const Json& value) {
     return value.is_number() ? shown(value.get<double>()) : "no number";
@@ -158,7 +158,7 @@ std::string first_and_last(const Json& values, std::string (*shown)(double)) {
   return fmt::format("{} to {}", text(values.front()), text(values.back()));
 }
 
-/// Describes the outcome of a training; nothing for other runs.
+/// The outcome of a training run; empty for other runs.
 std::string trained_line(const Json& report) {
   const Json results = report.value("results", Json::object());
   if (!results.is_object() || results.value("loss", Json::array()).empty()) return {};
@@ -192,7 +192,7 @@ std::string traffic_line(const Json& report) {
       amount("max_tile_received"));
 }
 
-/// Nothing on a machine without an energy table.
+/// Empty on a machine without an energy table.
 std::string energy_lines(const Json& report) {
   if (!report.contains("energy")) return "";
   const Json& energy = report.at("energy");
@@ -212,7 +212,7 @@ std::string energy_lines(const Json& report) {
   return text + "\n";
 }
 
-/// Says how many contexts run, where it is not all; else nothing.
+/// Says how many contexts run if not all do; else empty.
 std::string started_text(const Json& report) {
   const Json& facts = report.at("workload");
   if (!facts.contains("started_contexts")) return "";
@@ -220,7 +220,7 @@ std::string started_text(const Json& report) {
                      count(report.at("config").at("machine").at("tile"), "contexts"));
 }
 
-/// Lists the states of contexts that took a share of their cycles worth showing.
+/// Lists the states that took a notable share of the contexts' cycles.
 std::string stalls_line(const Json& report) {
   if (!report.contains("stalls")) return "";
   const Json& stalls = report.at("stalls");
@@ -244,7 +244,7 @@ std::string stalls_line(const Json& report) {
   return text.empty() ? "" : fmt::format("  contexts  {}{}\n", started_text(report), text);
 }
 
-/// The value with four digits of its numbers, or all of them before the point.
+/// The value with numbers rounded to four digits, or to whole numbers from 1000 on.
 Json shortened(Json value) {
   constexpr double kWhole = 1000;
   if (value.is_structured())
@@ -256,18 +256,18 @@ Json shortened(Json value) {
   return value;
 }
 
-/// The items of a section in lines of limited width; none if there are none.
+/// The items of a section in lines of limited width; empty if there are none.
 std::string items_line(const Json& report, const std::string& section) {
   if (report.at(section).empty()) return "";
   std::string text = fmt::format("  {:<9}", section);
   std::size_t column = text.size();
   for (const auto& [key, value] : report.at(section).items()) {
-    if (key == "memory" || key == "notes") continue;  // have lines of their own
+    if (key == "memory" || key == "notes") continue;  // have their own lines
     constexpr std::size_t kWidth = 100;
     constexpr std::size_t kMostLines = 4;
     std::string item = fmt::format(
         " {} {}", key, value.is_string() ? value.get<std::string>() : shortened(value).dump());
-    // A plan is printed as it can be pinned.
+    // A plan is printed in full, so that it can be given in a config.
     const bool is_table =
         section != "plan" && value.is_array() && !value.empty() && value.front().is_structured();
     if (value.is_array() && item.size() > (is_table ? 1 : kMostLines) * kWidth)
@@ -293,7 +293,7 @@ std::string check_line(const Json& report) {
   const Json& check = report.at("check");
   if (check.at("passed").is_null())
     return fmt::format("  check     {}\n", check.at("method").get<std::string>());
-  // Kernels count errors in what the roundings of each element allow; 0: none is allowed.
+  // Kernels measure errors relative to each element's rounding bound; 0: no error is allowed.
   const bool relative = check.at("bound").get<double>() > 0;
   std::string line = fmt::format(
       "  check     {} ({}): largest error {:.3g}, allowed {:.3g}{}\n",
@@ -311,7 +311,7 @@ std::string check_line(const Json& report) {
   return line;
 }
 
-/// The outcome of a run that was to compute no values; nothing for other runs.
+/// The outcome of a requested timing run; empty for other runs.
 std::string timing_line(const Json& report) {
   if (!report.contains("timing")) return {};
   const Json& timing = report.at("timing");
@@ -323,7 +323,7 @@ std::string timing_line(const Json& report) {
                      counted(count(timing, "vertices"), "call"));
 }
 
-/// Lists notes about the results, and data that the run left out.
+/// Lists notes about the results, and data that the run dropped.
 std::string result_lines(const Json& report) {
   std::string text;
   const Json results = report.value("results", Json::object());
@@ -345,7 +345,7 @@ std::string host_line(const Json& report) {
       scaled(static_cast<double>(count(host, "peak_rss_bytes")), "B"));
 }
 
-/// Describes the times of several runs of one program; nothing for a single one.
+/// The times of several runs of one program; empty for a single run.
 std::string runs_line(const Json& report) {
   if (!report.contains("runs") || report.at("runs").size() < 2) return {};
   const Json& runs = report.at("runs");

@@ -12,7 +12,7 @@
 namespace tessera::report {
 namespace {
 
-/// Takes a table apart, field by field.
+/// Parses a table field by field.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -79,7 +79,7 @@ void add_word(const std::string& field, Column& column) {
   if (known == column.words.end()) column.words.push_back(field);
 }
 
-/// The first row decides whether a column is one of numbers.
+/// The first row decides whether a column holds numbers.
 void add_row(const std::vector<std::string>& fields, Table& table, const Reader& reader) {
   if (fields.size() != table.columns.size()) {
     reader.fail(fmt::format("found {} fields, expected {}", fields.size(), table.columns.size()));
@@ -96,7 +96,7 @@ void add_row(const std::vector<std::string>& fields, Table& table, const Reader&
   ++table.rows;
 }
 
-/// Refuses numbers that the page cannot show exactly as the file does.
+/// Refuses numbers that the page cannot show exactly.
 void require_exact(const Column& column, const std::string& file) {
   constexpr double kExact = 0x1p53;
   const double unit = std::pow(10.0, column.decimals);

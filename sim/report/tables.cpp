@@ -19,7 +19,7 @@ namespace tessera::report {
 
 namespace {
 
-/// By zone, how many tiles the program names: the others end at once and count in no mean.
+/// Number of tiles that the program uses, by zone: the others end at once and count in no mean.
 std::map<std::uint32_t, std::uint32_t> tiles_at_work(const program::Images& images) {
   std::map<std::uint32_t, std::uint32_t> tiles;
   for (std::size_t tile = 0; tile < images.tiles.size(); ++tile) {
@@ -38,7 +38,7 @@ struct Range {
   program::Lifetime life;
   std::uint32_t buffers = 1;
 
-  /// True if `next` lies right behind, but for padding, and is the same kind of thing.
+  /// True if `next` follows directly, apart from padding, and has the same name, category and life.
   [[nodiscard]] bool goes_on_with(const Range& next) const {
     constexpr std::uint64_t kPadding = 16;
     return name == next.name && category == next.category && life == next.life &&
@@ -55,7 +55,7 @@ std::vector<Range> ranges_of(const program::Program& program, const program::Ima
   if (image.code != nullptr && !image.code->bytes.empty())
     ranges.push_back({"code", "code", 0, image.code->bytes.size(), always});
   for (std::size_t i = 0; i < image.segments.size(); ++i) {
-    // compile() places a tile's arguments, and behind its buffers its descriptor lists.
+    // compile() places a tile's arguments first, and its descriptor lists after its buffers.
     const bool lists = i > 0;
     ranges.push_back(
         {lists ? "descriptor lists" : "arguments",
@@ -121,7 +121,7 @@ std::string loss_csv(const nlohmann::ordered_json& results) {
   csv += '\n';
   for (std::size_t i = 0; i < steps; ++i) {
     csv += fmt::format("{}", i + 1);
-    // JSON has null for infinities and NaN.
+    // null stands for infinities and NaN.
     for (const auto* values : columns)
       csv += (*values)[i].is_number() ? fmt::format(",{}", (*values)[i].get<double>()) : ",nan";
     csv += '\n';
@@ -166,7 +166,7 @@ std::string tiles_csv(const program::Images& images, const RunResult& result,
 
 std::string traffic_csv(const program::Program& program, const RunResult& result) {
   const program::Flow flow = program::flatten(program);
-  const std::uint32_t tiles = ceil_div(program.tiles(), kMostGroups);  // of a group
+  const std::uint32_t tiles = ceil_div(program.tiles(), kMostGroups);  // tiles per group
   const std::uint32_t groups = ceil_div(program.tiles(), tiles);
   std::vector<std::uint64_t> bytes(std::size_t{groups} * groups);
   const auto group = [&](program::Place place) {

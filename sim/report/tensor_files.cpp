@@ -19,7 +19,7 @@ struct TypeNames {
 };
 
 TypeNames names_of(const program::Tensor& tensor) {
-  // bf16, which NumPy lacks, is stored as its bits.
+  // bf16, which NumPy lacks, is saved as its bits.
   constexpr std::array<TypeNames, 8> kNames{{{"f16", "<f2"},
                                              {"bf16", "<u2"},
                                              {"f32", "<f4"},

@@ -9,7 +9,7 @@
 /// Tensors of a run as .npy files.
 namespace tessera::report {
 
-/// A tensor as its file has it.
+/// A tensor in the form of its file.
 struct SavedTensor {
   std::string name;
   std::string kind;    ///< "[64, 16] f16"
@@ -17,16 +17,17 @@ struct SavedTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Row-major, numbers as they are stored; pairs of real and imaginary parts as complex ones.
+/// Reads a tensor, row-major, in its stored type; complex if it has pairs of real and imaginary
+/// parts.
 SavedTensor read_tensor(const TensorReader& tensors, const std::string& name, HostThreads& threads);
 
-/// The whole file or nothing. Throws UserError or HostLimit.
+/// Writes the whole file or nothing. Throws UserError or HostLimit.
 void write_tensor(const SavedTensor& tensor, const std::string& file);
 
 /// "[64, 16] f16"
 std::string kind_of(const program::Tensor& tensor);
 
-/// For `tessera check`: a line a tensor, its shape, type and role.
+/// For `tessera check`: one line per tensor with shape, type and role.
 std::string tensor_table(const program::Program& program);
 
 }  // namespace tessera::report

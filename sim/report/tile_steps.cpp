@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Adds up neighbouring rows.
+/// Adds up pairs of neighbouring rows.
 void halve(TileSteps& steps) {
   const std::size_t row = TileSteps::kParts * steps.tiles;
   const std::uint64_t rows = steps.rows();
@@ -32,7 +32,7 @@ void halve(TileSteps& steps) {
   steps.supersteps_a_row *= 2;
 }
 
-/// The cycles of the supersteps of each row.
+/// The supersteps' cycles, summed per row.
 std::vector<double> row_cycles(const RunFolder& run, const TileSteps& steps) {
   const std::vector<double>& cycles = run.steps.at("cycles").values;
   std::vector<double> sums(steps.rows());
@@ -97,7 +97,7 @@ TileSteps read_tile_steps(const std::string& file, std::uint64_t tiles, std::uin
 Json pack_tile_steps(const RunFolder& run, std::size_t most_bytes) {
   if (run.tile_steps.rows() == 0) return nullptr;
   TileSteps steps = run.tile_steps;
-  // No packing is tried if the data would not fit even at this one.
+  // Packs only once the data would fit at this ratio.
   constexpr std::size_t kBestPacking = 40;
   while (steps.rows() > 1 && steps.cycles.size() / kBestPacking > most_bytes) halve(steps);
   Json packed = pack(run, steps);

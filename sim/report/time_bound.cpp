@@ -34,16 +34,16 @@ PortUse port_use(const program::Images& images, const RunResult& result) {
 
 namespace {
 
-/// Sums over tiles, and the largest tile's.
+/// Sums over tiles, and maxima.
 struct Slots {
   std::uint64_t floating = 0, other = 0, issue = 0;
   std::uint64_t busiest_floating = 0, busiest_issue = 0;
-  std::uint64_t floating_tiles = 0;    ///< with any
+  std::uint64_t floating_tiles = 0;    ///< tiles with floating-point slots
   std::uint64_t active_tiles = 0;      ///< that issue anything or move bytes
-  std::uint64_t active_ports = 0;      ///< their ports, in units of the fabric's own rate
+  std::uint64_t active_ports = 0;      ///< their ports, in multiples of the fabric's rate
   std::uint64_t floating_compute = 0;  ///< compute cycles of floating_tiles
 
-  /// `ports`: times the fabric's rate that the tile moves bytes at.
+  /// `ports`: the tile's port bandwidth in multiples of the fabric's rate.
   void add(const TileRecord& tile, const isa::ActivityCounts& counts, bool dual_issue,
            std::uint32_t ports) {
     const std::uint64_t own = counts[isa::index(isa::Activity::floating_slots)];
@@ -79,7 +79,7 @@ Slots slots_of(const RunResult& result, const MachineConfig& machine) {
   return slots;
 }
 
-/// Cycles of all tiles' ports together.
+/// Port cycles of all tiles together.
 std::uint64_t port_cycles(const FabricConfig& fabric, const program::PortBytes& bytes) {
   if (bytes.received == Bytes(0)) return 0;
   return std::max(bytes.sent.count() / fabric.send_bytes_per_cycle,

@@ -35,8 +35,8 @@ std::string whole_lines(const RunFolder& run, const Phase& whole) {
   return text + fmt::format(" imbalance {:.2f}\n", whole.imbalance());
 }
 
-/// A heading and its rows under it. Each column is as wide as its widest text; those that `left`
-/// numbers begin at one place, the others end at one.
+/// A heading and its rows. Each column is as wide as its widest text; columns numbered in `left`
+/// are left-aligned, the others right-aligned.
 std::string table(const std::vector<std::vector<std::string>>& rows,
                   std::initializer_list<std::size_t> left) {
   std::vector<std::size_t> widths(rows.front().size());
@@ -58,7 +58,7 @@ std::string share_of(double part, double all) { return fmt::format("{:.1f}", 100
 
 std::vector<std::string> phase_row(const Phase& phase, double total) {
   const double cycles = phase.parts.total();
-  if (phase.supersteps == 0)  // of the host: no tile takes part
+  if (phase.supersteps == 0)  // host transfers involve no tile
     return {phase.name,
             count_of(cycles),
             share_of(cycles, total),
@@ -89,7 +89,7 @@ std::vector<std::string> step_row(const RunFolder& run, std::size_t row, double 
           fmt::format("{}", value("last_tile"))};
 }
 
-/// The stages, longest first: what the tile that computes most does, and the busiest kind of
+/// The stages, longest first: cycles of the tile that computes most, and the busiest kind of
 /// stream.
 std::string stage_lines(const RunFolder& run, double total) {
   std::vector<std::pair<double, std::vector<std::string>>> lines;
@@ -115,7 +115,7 @@ std::string stage_lines(const RunFolder& run, double total) {
   return text;
 }
 
-/// The codelets by the cycles that worker contexts spent in them, most first.
+/// The codelets by cycles of worker contexts, most first.
 std::string codelet_lines(const Json& report) {
   if (!report.contains("stalls")) return "";
   struct Codelet {
@@ -164,7 +164,7 @@ Json phase_json(const Phase& phase) {
           {"exchange_bytes", phase.exchange_bytes}};
 }
 
-/// Cycles of something in each of several runs.
+/// Cycles of one part or phase in each of several runs.
 struct Compared {
   std::string name;
   std::vector<double> cycles;
@@ -175,7 +175,7 @@ struct Compared {
   }
 };
 
-/// The cycles of whole runs, of each part and of each phase.
+/// The cycles of whole runs, parts and phases.
 std::vector<Compared> compared(std::span<const Analysis> analyses) {
   std::vector<Compared> lines;
   const auto put = [&](const std::string& name, std::size_t run, double cycles) {

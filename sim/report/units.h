@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Numbers as people read them.
+/// Formats numbers for people.
 namespace tessera::report {
 
 /// 1234567 as "1,234,567".

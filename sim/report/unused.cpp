@@ -27,7 +27,7 @@ namespace {
 using isa::Activity;
 using isa::Mnemonic;
 
-/// Collects keys with why they were not used.
+/// Collects unused keys with reasons.
 class Unused {
  public:
   explicit Unused(const Json& config) : config_(config) {}
@@ -41,7 +41,7 @@ class Unused {
   Json list_ = Json::array();
 };
 
-/// Costs of the instructions of nodes whose keys stand at `tile`.
+/// Adds instruction costs of nodes whose keys are below `tile`.
 void add_instructions(const Executed& executed, const std::string& tile, Unused& unused) {
   std::map<std::string, bool> keys = {
       {"load_bytes_per_slot", executed.some(Activity::bytes_loaded)},
@@ -58,16 +58,16 @@ void add_instructions(const Executed& executed, const std::string& tile, Unused&
     note("interval", costs.interval);
     keys["slots.float_lanes"] |= used && costs.interval.number == &IntervalConfig::floating;
   }
-  // Every supervisor uses these, and its instructions are not counted.
+  // Every supervisor uses these keys, and its instructions are not counted.
   for (const char* key : {"latency.integer", "slots.plain"}) keys.erase(key);
   for (const auto& [key, used] : keys)
     unused.add(used, fmt::format("{}.{}", tile, key), "no such instruction was executed");
 }
 
-/// Adds keys of the supervisors of nodes from `begin` to `end`, if they have their own issue port.
+/// Adds keys of the supervisors of nodes [begin, end), if they have their own issue port.
 void add_supervisors(const TileConfig& tile, const std::string& keys, const Built& built,
                      std::size_t begin, std::size_t end, Unused& unused) {
-  if (tile.issue != IssueKind::barrel) return;  // theirs are the workers' costs
+  if (tile.issue != IssueKind::barrel) return;  // they use the workers' costs
   SupervisorWaits all;
   std::set<const program::CodeImage*> seen;
   for (std::size_t at = begin; at < std::min(end, built.images.tiles.size()); ++at) {
@@ -97,7 +97,7 @@ constexpr MatrixType kMatrixTypes[] = {
     {"i16", Activity::matrix_i16, &MatrixUnitConfig::i16},
     {"bf16", Activity::matrix_bf16, &MatrixUnitConfig::bf16}};
 
-/// True if the unit took blocks that it would not take if it had only those of its own sizes.
+/// True if the unit used blocks that it refuses without smaller_blocks.
 bool took_smaller_blocks(const MatrixUnitConfig& unit, const Executed& executed) {
   MatrixUnitConfig own = unit;
   own.smaller_blocks = false;
@@ -150,7 +150,7 @@ void add_energy(const MachineConfig& machine, const Executed& executed, Unused& 
   unused.add(exists(&MatrixUnitConfig::i8), "energy.area.i8_mac_um2", kNoType);
 }
 
-/// True if bytes go from one place of the floor plan, which holds a pair of tiles, to another.
+/// True if bytes cross the floor plan, whose places hold a pair of tiles each.
 bool sends_afar(const program::Program& program) {
   const auto pair = [&](const program::Place& place) {
     return index(program.buffer(place.buffer).tile) / 2;
@@ -162,7 +162,7 @@ bool sends_afar(const program::Program& program) {
   return false;
 }
 
-/// Adds the keys for data between tiles.
+/// Adds keys of the fabric.
 void add_exchanges(const MachineConfig& machine, const Built& built, const RunResult& result,
                    Unused& unused) {
   if (machine.fabric.kind == "streams") {
@@ -176,14 +176,14 @@ void add_exchanges(const MachineConfig& machine, const Built& built, const RunRe
   for (const char* const key : {"send_bytes_per_cycle", "receive_bytes_per_cycle", "pair_sharing",
                                 "cycles_per_hop", "columns"})
     unused.add(exchanges, fmt::format("fabric.{}", key), kNothing);
-  // An exchange without bytes takes them too; transfers with memory outside do not.
+  // An exchange without bytes pays this too; transfers with external memory do not.
   unused.add(exchanges || result.time.exchange > result.time.external, "fabric.fixed_cycles",
              kNothing);
   if (!exchanges || machine.fabric.kind != "scheduled") return;
   const bool afar = sends_afar(built.program);
   for (const char* const key : {"cycles_per_hop", "columns"})
     unused.add(afar, fmt::format("fabric.{}", key), "no pair of tiles sent another one anything");
-  // The ports count data that a pair takes together once.
+  // Ports count data that a pair receives together once.
   const bool shares = machine.fabric.pair_sharing
                           ? port_use(built.images, result).bytes.received < result.exchange_bytes
                           : result.multicast_bytes != Bytes(0);
@@ -235,15 +235,14 @@ void add_nodes(const MachineConfig& machine, const Built& built, const RunResult
   }
 }
 
-/// Adds keys that act on several workers of a tile.
+/// Adds keys that need several workers per tile.
 void add_launches(const TileConfig& tile, const Workload& workload, Unused& unused) {
   const bool several = workload.facts().value("started_contexts", tile.contexts) > 1;
   unused.add(several, "tile.supervisor.launch_stagger_cycles",
              "tiles started one worker at a time");
 }
 
-/// The part of the machine of which the report says that it was not used and to which a key
-/// belongs; null: there is none.
+/// The entry of the report's `unused` section that covers a key; null if there is none.
 const Json* unused_part(const Json& report, const std::string& key) {
   const auto found = report.find("unused");
   if (found == report.end()) return nullptr;
@@ -254,7 +253,7 @@ const Json* unused_part(const Json& report, const std::string& key) {
   return nullptr;
 }
 
-/// Keys of one part: by name, or where they are many as "PART (5 keys)".
+/// The keys of one part: by name, or "PART (5 keys)" if there are many.
 std::string shown(const std::string& part, const std::vector<std::string>& keys) {
   constexpr std::size_t kMostNamed = 3;
   if (keys.size() > kMostNamed) return fmt::format("{} ({} keys)", part, keys.size());
@@ -286,7 +285,7 @@ std::string why_unused(const Json& report, std::string_view path) {
 }
 
 std::string unused_lines(const Json& report, std::span<const std::string> keys) {
-  std::vector<const Json*> parts;  // in order of their first key
+  std::vector<const Json*> parts;  // in order of first key
   std::map<const Json*, std::vector<std::string>> keys_of;
   for (const std::string& key : keys) {
     const std::string name = config::named(report.at("config"), key);
@@ -296,7 +295,7 @@ std::string unused_lines(const Json& report, std::span<const std::string> keys) 
     if (its.empty()) parts.push_back(part);
     its.push_back(name);
   }
-  std::vector<std::string> reasons;  // as parts
+  std::vector<std::string> reasons;  // in the order of `parts`
   std::map<std::string, std::vector<std::string>> shown_of;
   for (const Json* const part : parts) {
     std::vector<std::string>& its = shown_of[part->at("why")];

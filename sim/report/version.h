@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// Which Tessera this is (tools/cmake/version.cmake writes the values).
+/// The version of Tessera (tools/cmake/version.cmake writes the values).
 namespace tessera::report {
 
 extern const std::string_view kVersion;  ///< "0.1.0"
