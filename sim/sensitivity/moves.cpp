@@ -14,7 +14,7 @@ namespace {
 using config::Config;
 using config::NumberKey;
 
-/// Tries values of one key on one side of the config's.
+/// Searches for allowed values of one key on one side of the config's.
 class Side {
  public:
   Side(const Config& base, const Key& key, const Catalogue& catalogue, config::Presets machines)
@@ -56,7 +56,7 @@ class Side {
     return std::nullopt;
   }
 
-  /// The config's own value is allowed, so that between it and `target` lies a last one that is.
+  /// Bisects between the config's own value, which is allowed, and `target`.
   std::optional<double> nearest_number(double target) {
     if (allows(target)) return target;
     constexpr int kHalvings = 40;
@@ -66,7 +66,7 @@ class Side {
       const double middle = std::sqrt(good * bad);
       (allows(middle) ? good : bad) = middle;
     }
-    constexpr double kTooNear = 1.001;  // for a ratio of logarithms
+    constexpr double kTooNear = 1.001;  // to give a meaningful logarithm of the ratio
     const double ratio = std::max(good / key_.value, key_.value / good);
     return ratio > kTooNear ? std::optional(good) : std::nullopt;
   }
@@ -76,7 +76,7 @@ class Side {
   std::span<const NumberKey> with_;
   const Catalogue& catalogue_;
   config::Presets machines_;
-  std::string problem_;  ///< why the first value that is not allowed is not
+  std::string problem_;  ///< why the first refused value is not allowed
 };
 
 }  // namespace

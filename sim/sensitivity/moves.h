@@ -11,37 +11,37 @@
 
 namespace tessera::sensitivity {
 
-/// A key at another value than the config's.
+/// One end of a key's range: a value other than the config's.
 struct End {
-  std::optional<double> value = {};  ///< none: the config allows none on this side
+  std::optional<double> value = {};  ///< none: no value is allowed on this side
   Answer answer = {};
 };
 
-/// A number of the machine, less and more of it.
+/// A number of the machine with a lower and a higher value.
 struct Key {
   config::NumberKey number;
   End low, high;
   std::string held;                          ///< why no other value is allowed; empty: one is
   bool area_model = true;                    ///< has_area_model
-  std::vector<config::NumberKey> with = {};  ///< further keys, moved by the same factor
+  std::vector<config::NumberKey> with = {};  ///< keys scaled by the same factor
 
-  /// "machine.fabric.a", or with others "machine.fabric.a+fabric.b"
+  /// "machine.fabric.a", or with further keys "machine.fabric.a+fabric.b".
   [[nodiscard]] std::string path() const;
 };
 
-/// The config with that key at that value, and those `with` it moved by the same factor. Throws
-/// UserError where that is not allowed.
+/// The config with `key` set to `value`, and the keys `with` it scaled by the same factor. Throws
+/// UserError if that is not allowed.
 config::Config config_at(const config::Config& base, const config::NumberKey& key, double value,
                          const Catalogue& catalogue, config::Presets machines,
                          std::span<const config::NumberKey> with = {});
 
-/// The first of `numbers` with the others, moved as below.
+/// A Key of the first of `numbers`, scaled together with the others as by moved_keys().
 Key moved_key(const config::Config& base, std::vector<config::NumberKey> numbers, double by,
               const Catalogue& catalogue, config::Presets machines);
 
-/// Every numeric key of the config's machine, in the order of their declarations, with a `by`-th
-/// and `by` times its value: where the config does not allow these, with the nearest values on the
-/// same side that it does (by ratio; of integers, up to 64 tried).
+/// Every numeric key of the config's machine, in declaration order, at 1/by and by times its value.
+/// If the config does not allow these, at the nearest allowed values on the same side (by ratio;
+/// for integers up to 64 are tried).
 std::vector<Key> moved_keys(const config::Config& base, double by, const Catalogue& catalogue,
                             config::Presets machines);
 

@@ -41,7 +41,7 @@ std::optional<double> slope(const Result& result, const Key& key, Metric metric)
   if (places.size() == 1) add(key.number.value, result.base);
   if (places.size() < 2) return std::nullopt;
   return std::log(places[1].metric / places[0].metric) / std::log(places[1].key / places[0].key) +
-         0.0;  // not -0
+         0.0;  // avoids -0
 }
 
 bool acts(const Result& result, const Key& key) {
@@ -128,7 +128,7 @@ bool is_flag(const Json& json) { return json.is_boolean(); }
 bool is_number(const Json& json) { return json.is_number(); }
 bool is_number_or_null(const Json& json) { return json.is_number() || json.is_null(); }
 
-/// True if these keys of an object hold such values.
+/// True if the object has these keys with values of kind `is`.
 bool have(const Json& object, std::initializer_list<const char*> keys, Is is) {
   return std::ranges::all_of(keys, [&](const char* key) {
     return object.is_object() && object.contains(key) && is(object.at(key));

@@ -10,13 +10,13 @@
 
 #include "sim/sensitivity/moves.h"
 
-/// How time, energy and area of a run answer to its machine.
+/// Sensitivity of a run's time, energy and area to the numbers of its machine.
 namespace tessera::sensitivity {
 
 enum class Metric : std::uint8_t { time, energy, area };
 constexpr std::array<Metric, 3> kMetrics = {Metric::time, Metric::energy, Metric::area};
 std::string_view name_of(Metric metric);
-/// The answer's number; none: not known, or there is no answer.
+/// The answer's value; none if unknown or if there is no answer.
 std::optional<double> value_of(const Answer& answer, Metric metric);
 
 struct Result {               // NOLINT(bugprone-exception-escape): json says that its null is safe
@@ -28,27 +28,26 @@ struct Result {               // NOLINT(bugprone-exception-escape): json says th
   std::vector<Key> keys;  ///< sort() puts the strongest first
 };
 
-/// d log metric / d log key: over both ends, or from the config's value to the only one. None of
-/// area where no model has the key's.
+/// d log metric / d log key: over both ends, or from the config's value to the only end. None for
+/// area if the key's area is not modelled.
 std::optional<double> slope(const Result& result, const Key& key, Metric metric);
-/// True if any metric, or the presence of an answer, differs at one of the ends.
+/// True if any metric differs at one of the ends, or that end has no answer.
 bool acts(const Result& result, const Key& key);
-/// True if the run has another plan at that end.
+/// True if the run's plan differs at that end.
 bool replanned(const Result& result, const End& end);
 
-/// The keys that act first, those that time answers to most before others, then energy, then area.
+/// Sorts keys that act first: by time slope, then energy, then area.
 void sort(Result& result);
 
-/// For the terminal: a line a key that acts, then those that do not, those that cannot be moved.
+/// For the terminal: one line per key that acts, then the keys that do not, then the fixed keys.
 std::string table(const Result& result);
-/// A row a key, in their order. What there is not is empty.
+/// One row per key, in order. Missing values are empty.
 std::string csv(const Result& result);
 nlohmann::ordered_json to_json(const Result& result);
 
-/// True if `tessera sensitivity` wrote into the folder.
+/// True if the folder holds a file of `tessera sensitivity`.
 bool is_stored(const std::string& folder);
-/// Reads its file there, as to_json() gives it. Throws UserError naming the file for any other
-/// content.
+/// Reads that file, in the form of to_json(). Throws UserError naming the file for other content.
 nlohmann::ordered_json read(const std::string& folder);
 
 }  // namespace tessera::sensitivity

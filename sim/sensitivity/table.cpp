@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kMachine = "machine.";
 
-/// Keys are all of the machine.
+/// The key's path without "machine.".
 std::string short_name(const Key& key) { return key.path().substr(kMachine.size()); }
 
-/// "0.925  +100.0 %*": the key's value there and what time is, `*` with another plan.
+/// "0.925  +100.0 %*": the key's value and the change of time; `*`: another plan.
 std::string end_cell(const Result& result, const End& end) {
   if (!end.value) return "-";
   if (!end.answer.error.empty()) return fmt::format("{:.4g} refused", *end.value);
@@ -40,7 +40,7 @@ std::string heading(const Result& result) {
   return text + "\n\n";
 }
 
-/// Names in lines of limited width.
+/// Wraps names into lines of limited width.
 std::string listed(const std::vector<std::string>& items) {
   constexpr std::size_t kWidth = 100;
   std::string text;
@@ -57,7 +57,7 @@ std::string listed(const std::vector<std::string>& items) {
 
 constexpr std::string_view kHeading = "d log ... / d log key";
 
-/// Width of the column of names: the heading and the keys that have a row.
+/// Width of the names' column: the heading and the keys that have a row.
 std::size_t name_width(const Result& result) {
   std::size_t width = kHeading.size();
   for (const Key& key : result.keys) {
@@ -91,7 +91,7 @@ std::string refused_lines(const Result& result) {
   return text.empty() ? "" : "\n  does not run:\n" + text;
 }
 
-/// A prediction may not see what a run would: then it alone is what does not change.
+/// Predictions may miss effects that a run would show: then only the prediction is unchanged.
 std::string idle_lines(const Result& result) {
   std::vector<std::string> idle;
   for (const Key& key : result.keys) {
