@@ -9,8 +9,8 @@
 namespace tessera::report {
 
 /// The bytes of tile_steps.npy: u32 [rows, tiles, 3] cycles computing, in exchanges, waiting for
-/// their other ends. A row is one superstep or a power of two of them. Empty if nothing was
-/// recorded.
+/// their other ends. A row is 2^n supersteps, with the least n that keeps to the limit of rows.
+/// Empty if nothing was recorded.
 std::string tile_steps_npy(const TileSteps& steps);
 
 /// Reads it back; `supersteps` is the run's number. Throws UserError if they do not match.
