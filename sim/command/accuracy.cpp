@@ -12,8 +12,8 @@
 namespace tessera::command {
 namespace {
 
-constexpr std::size_t kRankedLeast = 10;  ///< points of which ranks say something
-constexpr double kStraight = 0.95;        ///< least R2 of what is published as a straight line
+constexpr std::size_t kRankedLeast = 10;  ///< fewest points for a rank correlation
+constexpr double kStraight = 0.95;        ///< least R2 of a published straight line
 
 bool near(double ratio) { return ratio >= 1 / kNear && ratio <= kNear; }
 
@@ -56,8 +56,8 @@ bool judge_ranks(const AccuracyGate& kind, const ValidationSet& set, const std::
               found >= kind.rank_correlation);
 }
 
-/// The best of the points that differ in one key only, and of their baselines. With that key as
-/// measure of the work, best is most work a second.
+/// The best of the points that differ in a single key, and of their baselines. If that key measures
+/// the work, best means most work per second.
 struct Best {
   double point = 0;
   double baseline = 0;
@@ -105,8 +105,7 @@ bool judge_fit(const AccuracyGate& kind, const ValidationSet& set, const std::ve
   return passed;
 }
 
-/// Values of points that are compared with each other, by a number of theirs; nothing if one has
-/// none.
+/// Values of points by one of their numbers; nullopt if a point has no value.
 struct Along {
   std::vector<double> at, values;
 };
@@ -151,7 +150,7 @@ bool judge_knee(const Knee& knee, const std::vector<Row>& rows) {
               found >= knee.published && found <= most);
 }
 
-/// The set's knees; if `quick`, where part of the points is run, only those that the rows show.
+/// The set's knees; with `quick`, only those whose points all have rows.
 std::vector<Knee> knees_of(const ValidationSet& set, const std::vector<Row>& rows, bool quick) {
   std::vector<Knee> knees = set.knees;
   if (quick)

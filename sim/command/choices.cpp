@@ -14,7 +14,7 @@ namespace {
 using config::Json;
 using Visit = std::function<void(const std::string& path, const Json& schema)>;
 
-/// Calls `visit` with every key of an object's schema, alternatives of one place included.
+/// Calls `visit` with every key of an object's schema, including those of alternatives.
 void each_key(const Json& schema, const std::string& path, const Visit& visit) {
   for (const char* alternatives : {"anyOf", "oneOf"}) {
     if (!schema.contains(alternatives)) continue;

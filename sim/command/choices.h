@@ -8,33 +8,33 @@
 #include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
-/// Values of options for completion, from the code that reads them.
+/// Values of options for shell completion, taken from the code that reads the options.
 namespace tessera::command {
 
 std::vector<std::string> names_of(config::Presets presets);
 
-/// The option with the values of the key at `path`, such as report.trace.
+/// Adds the values of the key at `path`, such as report.trace, to an option.
 Option choosing_key(Option option, std::string path, const Simulator& simulator);
 
-/// The option, which takes key paths and values, with "PATH=" of every key of every workload.
+/// Adds "PATH=" of every key of every workload to an option that takes key paths and values.
 Option with_keys(Option option, const Simulator& simulator);
 
-/// `--set`, as all commands that read a config have it.
+/// `--set`, the same in all commands that read a config.
 Option set_option(std::vector<std::string>* sets, const Simulator& simulator);
 
-/// Options that stand for keys, beside what `--set` gives.
+/// Options that set config keys, in addition to `--set`.
 class OptionSets {
  public:
   explicit OptionSets(std::vector<std::string> sets) : sets_(std::move(sets)) {}
 
-  /// The option as given, such as "--timing". Throws UserError if a `--set` says otherwise.
+  /// `option` as given, such as "--timing". Throws UserError if a `--set` contradicts it.
   void add(const std::string& option, const std::string& path, const std::string& value);
-  /// An option that takes the key's value; nothing if that is empty.
+  /// An option that takes the key's value; ignored if `value` is empty.
   void add_key(const std::string& option, const std::string& path, const std::string& value);
   void refuse_other(std::string_view option, const std::string& path,
                     const std::string& value) const;
   [[nodiscard]] const std::vector<config::OptionValue>& options() const { return options_; }
-  /// Those of `--set`, and the options as such.
+  /// The assignments of `--set`, then those of the options.
   [[nodiscard]] std::vector<std::string> all() const;
 
  private:

@@ -17,7 +17,7 @@
 namespace tessera::command {
 namespace {
 
-/// Which other commands have an option.
+/// The other commands that have an option, as text.
 std::string owners_of(const CLI::App& program, const std::string& option) {
   const std::string name = option.substr(0, option.find('='));
   std::vector<std::string> owners;
@@ -27,7 +27,7 @@ std::string owners_of(const CLI::App& program, const std::string& option) {
   return fmt::format("; {} is an option of {}", name, config::list_of(config::views(owners)));
 }
 
-/// CLI11 keeps what it does not know; this says what it is nearest to.
+/// Refuses words that CLI11 did not recognise, naming the nearest known one.
 void refuse_extras(const CLI::App& app, const std::string& name) {
   const std::vector<std::string> extras = app.remaining();
   if (extras.empty()) return;
@@ -48,7 +48,7 @@ void refuse_extras(const CLI::App& app, const std::string& name) {
                   config::did_you_mean(extras.front(), names), owners);
 }
 
-/// Words that are no text name nothing: neither a file, nor a key, nor a number.
+/// An empty word names nothing: no file, key or number.
 const CLI::Validator kNotEmpty(
     [](const std::string& text) {
       return text.empty() ? std::string("found \"\", allowed a text that is not empty")
@@ -78,8 +78,8 @@ void add_option(CLI::App& command, const Option& option) {
   if (option.most > 0) added->check(CLI::Range(1, option.most));
 }
 
-/// The command line, last word first, as CLI11 wants it. It takes --title= for a missing value: an
-/// empty one stands apart.
+/// The command line, last word first, as CLI11 expects it. CLI11 takes --title= for a missing
+/// value, so an empty value becomes a word of its own.
 std::vector<std::string> words_of(int argc, const char* const* argv,
                                   const std::vector<Command>& commands) {
   const auto takes_value = [&](const std::string& name) {
@@ -106,7 +106,7 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
   app.set_version_flag("--version",
                        fmt::format("tessera {} ({})", report::kVersion, report::kCommit));
   app.allow_extras();
-  app.require_subcommand(0, 1);  // what follows one are its arguments, whatever they are called
+  app.require_subcommand(0, 1);  // all words after the first command are its arguments
   const std::vector<Command> commands = all_commands(simulator);
   for (const Command& command : commands) {
     CLI::App* const added = app.add_subcommand(command.name, command.help);
@@ -134,11 +134,11 @@ ExitCode parse_and_run(int argc, const char* const* argv, const Simulator& simul
   return ExitCode::user_error;
 }
 
-/// Output that does not arrive, as standard output is closed or a disk full, is the host's limit.
+/// A failure to write standard output (closed, or a full disk) is a host limit.
 ExitCode after_printing(ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  const int error = errno;  // none if an earlier write failed
+  const int error = errno;  // 0 if an earlier write failed
   const std::string reason = error == 0 ? "" : std::string(": ") + std::strerror(error);
   tell(fmt::format("standard output: cannot be written{}\n", reason));
   return ExitCode::host_limit;

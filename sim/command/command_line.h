@@ -10,18 +10,17 @@
 
 namespace tessera::command {
 
-/// Runs the command that the arguments name. Results go to stdout, everything else to stderr; never
+/// Runs the command that the arguments name. Results go to stdout, everything else to stderr. Never
 /// throws.
 ExitCode run_command_line(int argc, const char* const* argv, const Simulator& simulator);
 
-/// All commands, each with its options. `simulator` outlives them.
+/// All commands with their options. `simulator` must outlive them.
 std::vector<Command> all_commands(const Simulator& simulator);
 
-/// tessera(1), in the language of man(7): what `--help` says of all commands, exit codes, examples.
+/// tessera(1) in the language of man(7): all commands' `--help`, exit codes, examples.
 std::string manual_page(std::span<const Command> commands);
 
-/// A script for bash that completes commands, options, what options may be given, and files. It
-/// needs nothing but bash 4.
+/// A bash script that completes commands, options, their values, and files. Needs only bash 4.
 std::string bash_completion(std::span<const Command> commands);
 
 }  // namespace tessera::command

@@ -3,7 +3,7 @@
 #include "sim/command/command.h"
 #include "sim/command/simulator.h"
 
-/// The commands of the command line, each in the file of its name. `simulator` outlives them.
+/// The commands, each in the file of its name. `simulator` must outlive them.
 namespace tessera::command {
 
 Command run_command(const Simulator& simulator);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kDocuments = {"man", "bash"};
 
-/// Prints what is installed beside the program, made from the declarations of its commands: `man`
-/// or `bash`.
+/// Prints the files installed with the program, made from the commands' declarations: `man` or
+/// `bash`.
 ExitCode docs(const std::string& what, const Simulator& simulator) {
   if (what == "man") {
     fmt::print("{}", manual_page(all_commands(simulator)));
@@ -34,8 +34,8 @@ ExitCode docs(const std::string& what, const Simulator& simulator) {
   return ExitCode::done;
 }
 
-/// `word` is what is being typed: an option if it begins with -, the value of the option before it,
-/// else an argument. Files are offered where nothing that is listed fits.
+/// `word` is the word being typed: an option if it begins with -, the value of the option before
+/// it, else an argument. Offers files if no listed choice fits.
 constexpr const char* kComplete = R"(_tessera() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command='' i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -70,8 +70,8 @@ std::string options_of(const Command& command) {
   return words + "--help";
 }
 
-/// `'NAME OPTION') echo ...` for each that lists its values; of an argument OPTION is empty. Where
-/// the first argument is a file, the values of another are offered once a letter stands there.
+/// `'NAME OPTION') echo ...` for each option that lists its values; OPTION is empty for an
+/// argument. If the first argument is a file, another's values are offered after its first letter.
 std::string values_of(const Command& command) {
   std::string cases;
   std::size_t arguments = 0;
@@ -86,7 +86,7 @@ std::string values_of(const Command& command) {
   return cases;
 }
 
-/// Plain text for roff: what it would take for its own is escaped.
+/// Plain text for roff: escapes roff's special characters.
 std::string plain(std::string_view text) {
   std::string escaped;
   if (text.starts_with('.') || text.starts_with('\'')) escaped = "\\&";
@@ -114,7 +114,7 @@ bool takes_many(const Option& option) {
   return std::holds_alternative<std::vector<std::string>*>(option.into);
 }
 
-/// "--out VALUE"; an argument is its name.
+/// "--out VALUE"; for an argument its name.
 std::string heading(const Option& option) {
   if (!option.named()) return italic(option.name);
   return bold(option.name) + (option.takes_value() ? " " + italic("VALUE") : "");

@@ -24,10 +24,10 @@ namespace tessera::command {
 namespace {
 
 struct EvalRequest {
-  std::string file;         ///< the config that points change; empty: each point is a whole config
-  bool from_stdin = false;  ///< must be
+  std::string file;         ///< the config that points change; empty: points are whole configs
+  bool from_stdin = false;  ///< required
   std::vector<std::string> sets;
-  std::string out;    ///< a sweep's folder that keeps and knows results; empty: none
+  std::string out;    ///< a sweep's folder that stores and provides results; empty: none
   unsigned jobs = 1;  ///< points at a time
   bool predict = false;
 
@@ -39,15 +39,15 @@ struct EvalRequest {
 using config::Json;
 using config::Layers;
 
-/// The lines of standard input as they come.
+/// The lines of standard input as they arrive.
 class Lines {
  public:
   std::deque<std::string> waiting;
 
-  /// The file to wait for; -1 once it has ended.
+  /// The descriptor to wait for; -1 after its end.
   [[nodiscard]] int input() const { return ended_ ? -1 : STDIN_FILENO; }
 
-  /// Takes what can be read at once.
+  /// Reads what is available without blocking.
   void take() {
     pollfd ready{input(), POLLIN, 0};
     if (ended_ || ::poll(&ready, 1, 0) <= 0) return;
@@ -77,7 +77,7 @@ Layers load_base(const EvalRequest& request) {
   return base;
 }
 
-/// A key path of a key that the point's section has as well.
+/// Refuses a key path that the point's section also sets.
 void refuse_twice(const Json& point, const std::string& path, const std::string& origin) {
   const Json* const at = config::find_at(point, path);
   if (at == nullptr) return;
@@ -85,7 +85,7 @@ void refuse_twice(const Json& point, const std::string& path, const std::string&
                     config::shown(point.at(path)), config::shown(*at));
 }
 
-/// Lays a point on a config: its sections merge, its key paths are set.
+/// Applies a point to a config: merges its sections, sets its key paths.
 void apply(const Json& point, const std::string& origin, Layers& layers) {
   if (!point.is_object()) {
     throw ConfigError(origin, "", "found {}, allowed an object", config::shown(point));
@@ -102,7 +102,7 @@ void apply(const Json& point, const std::string& origin, Layers& layers) {
   }
 }
 
-/// Points on their way from lines to answers.
+/// Evaluates points, from input lines to answers.
 class Evaluation {
  public:
   Evaluation(const EvalRequest& request, const Simulator& simulator)
@@ -177,7 +177,7 @@ class Evaluation {
     return config::one_line(answer);
   }
 
-  /// In the lines' order.
+  /// Prints the finished answers in the order of the lines.
   void print() {
     for (; answers_.contains(printed_ + 1); ++printed_) {
       fmt::print("{}\n", answers_.extract(printed_ + 1).mapped());
@@ -190,16 +190,16 @@ class Evaluation {
   Layers base_;
   sweep::PointIds ids_;
   std::optional<sweep::Store> store_;
-  PointAnswer run_;  ///< once there is a point
+  PointAnswer run_;  ///< set with the first point
   Lines lines_;
   Children children_;
   std::size_t started_ = 0, printed_ = 0;
-  std::map<std::size_t, std::pair<std::string, Json>> seeds_;  ///< id and seed of what runs
-  std::map<std::size_t, std::string> answers_;                 ///< those whose turn has not come
+  std::map<std::size_t, std::pair<std::string, Json>> seeds_;  ///< id and seed of running points
+  std::map<std::size_t, std::string> answers_;                 ///< finished before their turn
 };
 
-/// Reads points from standard input, a JSON object a line, and answers a JSON object a line on
-/// stdout, in the same order, until the input ends. What is wrong with a point is in its answer.
+/// Reads points from standard input, one JSON object per line, and prints one JSON answer per line,
+/// in the same order, until the input ends. A point's error is part of its answer.
 ExitCode eval(const EvalRequest& request, const Simulator& simulator) {
   Evaluation(request, simulator).run();
   return ExitCode::done;

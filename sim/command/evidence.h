@@ -6,7 +6,7 @@
 
 #include "sim/config/fields.h"
 
-/// Kinds of evidence behind published numbers, and how near a set must come to them.
+/// Kinds of evidence behind published numbers, and the accuracy that each demands of a set.
 namespace tessera::command {
 
 enum class Evidence { silicon, vendor_model, datasheet, derived, goal, indirect };
@@ -14,15 +14,15 @@ enum class Evidence { silicon, vendor_model, datasheet, derived, goal, indirect 
 /// A ratio within 1 / kNear to kNear counts as near.
 constexpr double kNear = 1.25;
 
-/// Limits for each set of a kind; 0: no limit.
+/// Limits on each set of a kind; 0: no limit.
 struct AccuracyGate {
   double median_low = 0;  ///< lower limit of the median ratio simulated / published
   double median_high = 0;
-  double share_near = 0;  ///< least part of the points, and of slopes every one
+  double share_near = 0;  ///< least share of near points; every slope must be near
   double each_low = 0;
   double each_high = 0;
   double exponent_within = 0;   ///< deviation of fitted exponents
-  double rank_correlation = 0;  ///< least, of many points
+  double rank_correlation = 0;  ///< least correlation; only with enough points
 
   [[nodiscard]] bool asks() const { return median_high > 0 || each_low > 0; }
 };

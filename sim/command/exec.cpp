@@ -21,7 +21,7 @@ namespace tessera::command {
 
 namespace {
 
-/// Read as in a config; a bare program is a short one.
+/// Parses like a config; the default suits a short program.
 std::uint64_t max_cycles_of(const std::string& text) {
   const std::string option = "--max-cycles " + text;
   RunConfig run;
@@ -34,10 +34,10 @@ std::uint64_t max_cycles_of(const std::string& text) {
 
 struct DisasmRequest {
   std::string file;
-  std::string symbol;  ///< empty: everything that is executable
+  std::string symbol;  ///< empty: all executable code
 };
 
-/// Prints the tile code of an ELF file: address, word and assembly text, a label a symbol.
+/// Prints the tile code of an ELF file: address, word and assembly text, with a label per symbol.
 ExitCode disasm(const DisasmRequest& request) {
   elf::list(std::cout, elf::read_file(request.file), request.symbol);
   std::cout.flush();

@@ -17,7 +17,7 @@
 namespace tessera::command {
 namespace {
 
-/// Names in lines of limited width below a heading.
+/// Prints names in lines of limited width below a heading.
 void print_names(const char* heading, const std::vector<std::string>& names) {
   constexpr std::size_t kWidth = 100;
   std::string line;
@@ -50,7 +50,7 @@ void print_words(const Glossary& glossary) {
   print_names("config keys", keys);
 }
 
-/// Those that a shell takes as they are.
+/// Names that a shell needs no quotes for.
 std::vector<std::string> plain_names(const Glossary& glossary) {
   std::vector<std::string> names = glossary.names();
   std::erase_if(names, [](const std::string& name) {
@@ -59,7 +59,7 @@ std::vector<std::string> plain_names(const Glossary& glossary) {
   return names;
 }
 
-/// Prints what a word means, its unit and where it comes from; without a word all that there are.
+/// Prints a word's meaning, unit and source; without a word, all words.
 ExitCode explain(const std::vector<std::string>& words, const Simulator& simulator) {
   const Glossary glossary(simulator.catalogue);
   if (words.empty()) {

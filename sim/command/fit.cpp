@@ -38,8 +38,7 @@ NumberKey key_named(const Config& config, const std::string& given) {
       config::did_you_mean(name, mapped(keys, &NumberKey::path)));
 }
 
-/// Tries values of one key. What the config itself does not allow, such as an odd number, is passed
-/// over.
+/// Tries values of one key, skipping those that the config refuses, such as odd numbers.
 class Search {
  public:
   Search(const Config& config, const NumberKey& key, const Simulator& simulator)
@@ -49,7 +48,7 @@ class Search {
     const bool smallest = key_.path.starts_with("machine.");
     const auto own = static_cast<std::uint64_t>(key_.value);
     const bool fits_now = ask(own) == Answer::fits;
-    // Towards the last that fits: less of a machine that does, more of one that does not.
+    // Searches towards the limit: a smaller machine if it fits, a larger one if not.
     const bool up = smallest != fits_now;
     std::uint64_t from = own;
     std::optional<std::uint64_t> to = next(from, up);
@@ -72,7 +71,7 @@ class Search {
  private:
   enum class Answer : std::uint8_t { fits, does_not, not_allowed };
 
-  /// Asks for each value once.
+  /// Tries each value once.
   Answer ask(std::uint64_t value) {
     const auto [known, is_new] = answers_.try_emplace({test_, value}, Answer::not_allowed);
     if (is_new) known->second = tried(value);
@@ -100,7 +99,7 @@ class Search {
     }
   }
 
-  /// The allowed value nearest to `value` strictly between two others.
+  /// The allowed value nearest to `value`, strictly between two others.
   std::optional<std::uint64_t> allowed_near(std::uint64_t value, std::uint64_t low,
                                             std::uint64_t high) {
     constexpr std::uint64_t kFarthest = 64;
@@ -113,7 +112,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// About twice or half of it, or as far as values are allowed; nothing where none is.
+  /// About twice or half of `value`, or the farthest allowed value; nullopt if there is none.
   std::optional<std::uint64_t> next(std::uint64_t value, bool up) {
     if (up) {
       for (std::uint64_t step = std::max<std::uint64_t>(value, 1); step > 0; step /= 2)
@@ -125,7 +124,7 @@ class Search {
     return ask(0) == Answer::not_allowed ? std::nullopt : std::optional<std::uint64_t>(0);
   }
 
-  /// Bisects by plans, which cost little, and looks closer at both values that these end with.
+  /// Bisects with plans only, which is cheap, then checks both end values fully.
   void narrow(std::uint64_t& good, std::uint64_t& bad) {
     const std::uint64_t fits = good;
     const std::uint64_t does_not = bad;
@@ -139,7 +138,7 @@ class Search {
     bisect(good, bad);
   }
 
-  /// Until nothing that is allowed lies between.
+  /// Bisects until no allowed value lies between.
   void bisect(std::uint64_t& good, std::uint64_t& bad) {
     while (true) {
       const std::uint64_t low = std::min(good, bad);

@@ -7,22 +7,20 @@
 
 namespace tessera::command {
 
-/// Which value of an integer key is the last with which the config can be planned and placed: the
-/// smallest of a key of the machine, the largest of any other. By doubling and halving from the
-/// config's own value, then by bisection: between the two values that it names what fits is taken
-/// to go on without gaps.
+/// The limit of an integer key for which the config can be planned and placed: the smallest value
+/// of a key of the machine, the largest of any other. Found by doubling or halving from the
+/// config's own value, then by bisection, which assumes that fitting values have no gaps.
 struct Fit {
-  static constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  ///< larger ones are not tried
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 53;  ///< limit of tried values
 
   std::string key;
-  std::uint64_t value = 0;    ///< that fits
+  std::uint64_t value = 0;    ///< the last value that fits
   bool smallest = true;       ///< else the largest
-  std::uint64_t refused = 0;  ///< its neighbour that does not; if `problem`
-  std::string problem = {};   ///< why not; empty: value is the end of what the key may be, or kMost
+  std::uint64_t refused = 0;  ///< its neighbour that does not fit, if `problem`
+  std::string problem = {};   ///< why; empty: `value` is the last allowed one, or kMost
 };
 
-/// Throws ConfigError for a key that is no integer of the config, UserError where no value that was
-/// tried fits.
+/// Throws ConfigError if the key is no integer of the config, UserError if no tried value fits.
 Fit find_fit(const config::Config& config, const std::string& key, const Simulator& simulator);
 
 /// "machine.tile.sram_kib: 411 is the smallest that fits; 410 does not: ..."

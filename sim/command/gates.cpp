@@ -66,10 +66,10 @@ bool judge_speedups(const Regression& gates, const std::vector<Row>& rows) {
               least >= gates.speedup_least && most <= gates.speedup_most);
 }
 
-/// Speed-ups along a number, in its order.
+/// Speed-ups by a number, ascending.
 using Curve = std::vector<std::pair<double, double>>;
 
-/// Where it first rises above or falls below that; NaN: nowhere.
+/// Where the curve first crosses `speedup`; NaN: nowhere.
 double passes(const Curve& curve, double speedup) {
   for (std::size_t i = 1; i < curve.size(); ++i) {
     const auto [x, before] = curve[i - 1];
@@ -114,7 +114,7 @@ bool judge_recorded_ranks(const ValidationSet& set, const std::vector<Row>& rows
       found >= set.regression.rank_least);
 }
 
-/// Adds those along one number: rows of one text in all others, in rising order.
+/// Adds changes along one number: between rows that agree in everything else, in ascending order.
 void add_along(const ValidationSet& set, const std::vector<Row>& rows, std::size_t along,
                std::vector<Change>& found) {
   const Neighbours& neighbours = set.neighbours;
@@ -145,7 +145,7 @@ std::vector<Passed> crossings(const ValidationSet& set, const std::vector<Row>& 
     Curve curve;
   };
   std::map<std::string, Group> groups;
-  std::vector<std::string> names;  // as they come
+  std::vector<std::string> names;  // in order of appearance
   for (const Row& row : rows) {
     const ValidationPoint& point = *row.point;
     const std::optional<double> along = context_number(point, over);

@@ -20,7 +20,7 @@ namespace {
 using config::Json;
 using report::spoken;
 
-/// A path without the numbers of its lists: layers[3].outputs as layers[].outputs.
+/// A path without list indices: layers[3].outputs becomes layers[].outputs.
 std::string without_indices(std::string_view path) {
   std::string plain;
   bool within = false;
@@ -40,7 +40,7 @@ std::string_view last_part(std::string_view path) {
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
 
-/// Describes a key's schema: "config key of gemm; default 6; allowed a, b".
+/// The origin text of a config key: "config key of gemm; default 6; allowed a, b".
 std::string origin(const Json& schema, const std::string& kernel) {
   std::string text = kernel.empty() ? "config key" : "config key of " + kernel;
   if (schema.contains("default")) text += fmt::format("; default {}", schema["default"].dump());
@@ -51,7 +51,7 @@ std::string origin(const Json& schema, const std::string& kernel) {
   return text + fmt::format("; allowed {}", fmt::join(allowed, ", "));
 }
 
-/// "bytes of SRAM [KiB]" as sentence and unit.
+/// Splits "bytes of SRAM [KiB]" into sentence and unit.
 std::pair<std::string, std::string> parted(const std::string& description) {
   const std::size_t at = description.rfind(" [");
   if (at == std::string::npos || !description.ends_with(']')) return {description, ""};
@@ -122,7 +122,7 @@ std::vector<const Explanation*> Glossary::find(std::string_view word) const {
       take(found, [&](const std::string& name) { return name == label.second; });
   }
   take(found, [&](const std::string& name) { return name.ends_with("." + wanted); });
-  // A column of tiles.csv: what contexts did, or a category of memory.
+  // A column of tiles.csv: cycles of contexts by state, or bytes of a memory category.
   for (const auto& [section, ending] :
        {std::pair("stalls.", " context cycles"), std::pair("memory.", " bytes")}) {
     if (!found.empty() || !wanted.ends_with(ending)) continue;
@@ -136,18 +136,18 @@ std::vector<const Explanation*> Glossary::find(std::string_view word) const {
 std::vector<const Explanation*> Glossary::find_path(const std::string& wanted) const {
   std::vector<const Explanation*> found;
   const std::string first(first_part(wanted));
-  // A number at the end counts a list: gamma_0, gamma_1.
+  // A number at the end is a list index: gamma_0, gamma_1.
   std::string last = fmt::format(".{}", last_part(wanted));
   const std::size_t counted = last.find_last_not_of("0123456789");
   if (last[counted] == ' ') last.resize(counted);
   std::vector<std::string> sections = {first + ".", fmt::format("workload.{}.", first)};
-  if (first == "plan") sections.emplace_back("workload.");  // what a plan chooses can be pinned
+  if (first == "plan") sections.emplace_back("workload.");  // a config can give plan values
   for (const std::string& section : sections) {
     take(found, [&](const std::string& name) {
       return found.empty() && name.starts_with(section) && name.ends_with(last);
     });
   }
-  // Counts that kernels name are explained together.
+  // Counts with kernel-specific names share one explanation.
   for (const char* together : {"energy.joules each", "workload.rounded"}) {
     if (wanted.starts_with(std::string(together) + "."))
       take(found, [&](const std::string& name) { return name == together; });

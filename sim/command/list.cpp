@@ -42,13 +42,13 @@ void list_sets_of(config::Presets presets, std::string_view note) {
   }
 }
 
-/// Prints the sets that `tessera validate` takes by name: its own checks, and figures of papers.
+/// Prints the sets that `tessera validate` accepts by name: its own checks, and figures of papers.
 void list_sets(const Simulator& simulator) {
   list_sets_of(simulator.validation, "");
   list_sets_of(simulator.papers, ", by name alone");
 }
 
-/// Prints the head of the page of all keys.
+/// Prints the introduction to the page of all keys.
 void print_introduction(const Simulator& simulator) {
   const std::vector<std::string> machines = names_of(simulator.machines);
   fmt::print(R"(# Configs
@@ -75,8 +75,8 @@ void list_whats() {
       "sets         published numbers that tessera validate compares with\n");
 }
 
-/// Prints the machines, workloads, fabrics or sets, a name and a sentence each; empty: prints these
-/// four.
+/// Prints machines, workloads, fabrics or sets, one line each; if `what` is empty, these four
+/// words.
 ExitCode list(const std::string& what, const Simulator& simulator) {
   if (what.empty()) {
     list_whats();
