@@ -20,7 +20,7 @@
 namespace tessera::command {
 namespace {
 
-/// Folder of a table or a trace.
+/// The folder of a table or trace; a folder itself.
 std::filesystem::path folder_of(const std::string& origin) {
   const std::filesystem::path path(origin);
   return origin.ends_with(".csv") || trace::is_trace(origin) ? path.parent_path() : path;
@@ -44,7 +44,7 @@ const plot::Kind& kind_named(const std::string& name) {
   refuse("--kind", name, config::views(names));
 }
 
-/// The kind asked for, or that of the folder; nothing if that depends on its runs.
+/// The requested kind, or the folder's default; null if that depends on its runs.
 const plot::Kind* kind_of(const PlotRequest& request) {
   if (!request.kind.empty()) return &kind_named(request.kind);
   const bool one = request.folders.size() == 1;
@@ -67,7 +67,7 @@ std::vector<std::string> formats_of(const PlotRequest& request) {
   return {kFormats.begin(), kFormats.end()};
 }
 
-/// "none", or some of the letters of the axes that can be logarithmic.
+/// Requires "none" or letters of axes that can be logarithmic.
 void require_log(const std::string& log, const plot::Kind& kind) {
   const std::string_view axes = kind.logs;
   if (log.empty() || (log == plot::kNoLog && !axes.empty())) return;
@@ -101,8 +101,8 @@ bool asks_for_trace(const plot::Request& figure) {
   return !figure.tiles.empty() || !figure.from.empty() || !figure.to.empty();
 }
 
-/// The trace that is to be drawn: that given, or of a run's folder what it holds if the kind or an
-/// option needs one. Empty: none. Throws UserError.
+/// The trace to draw: the given one, or a run folder's if the kind or an option needs one. Empty if
+/// none. Throws UserError.
 std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
   const bool needed = kind != nullptr && kind->needs == plot::Needs::trace;
   const bool can = needed || (kind != nullptr && kind->needs == plot::Needs::run_or_trace);
@@ -126,7 +126,7 @@ std::string trace_of(const PlotRequest& request, const plot::Kind* kind) {
       kind->name, folder.string());
 }
 
-/// Refuses options of what is drawn that the kind does not read.
+/// Refuses figure options that the kind does not read.
 void require_read(const PlotRequest& request, const plot::Kind& kind, bool of_trace) {
   const plot::Request& figure = request.figure;
   const std::string_view options = of_trace ? "tiles from to" : kind.options;
@@ -152,7 +152,7 @@ void require_read(const PlotRequest& request, const plot::Kind& kind, bool of_tr
           read.empty() ? "none of these options" : config::list_of(config::views(read)));
 }
 
-/// A trace says its own length; the report beside it says what ran.
+/// The trace gives its length; the report in its folder names the run.
 plot::Figure figure_of_trace(const PlotRequest& request, const plot::Kind& kind) {
   const std::string& file = request.folders.front();
   const trace::Recording recording = trace::read_trace(file);
@@ -175,7 +175,7 @@ report::RunFolder only_run(const PlotRequest& request, const plot::Kind& kind) {
   return report::read_run(request.folders.front());
 }
 
-/// Where no run was simulated, the time is the predicted one.
+/// Uses the predicted time if no run was simulated.
 void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot::Request& figure) {
   const std::string time = "time.cycles", predicted = "prediction.cycles";
   const auto have = [&](const std::string& path) {
@@ -186,8 +186,8 @@ void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot:
   if (by_time && kind.name != "stacked" && !have(time) && have(predicted)) figure.y = {predicted};
 }
 
-/// Each run gets what is computed of its numbers; of those that differ only in the axes of --best
-/// the best one stays.
+/// Computes derived numbers of each run; of runs that differ only in the axes of --best, keeps the
+/// best.
 void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
   const auto given = [&](const std::string& path, const char* option) {
     if (contains(figure.best, path)) {
@@ -215,7 +215,7 @@ plot::Figure figure_of_sensitivity(const PlotRequest& request, const plot::Kind&
   return kind.draw({{folder, {}, {}}, nullptr, &stored}, request.figure);
 }
 
-/// Draws what the kind needs. Throws UserError.
+/// Draws the figure from the sources that the kind needs. Throws UserError.
 plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, plot::Rows& rows) {
   if (kind.needs == plot::Needs::sensitivity) return figure_of_sensitivity(request, kind);
   if (trace::is_trace(request.folders.front())) return figure_of_trace(request, kind);

@@ -9,7 +9,7 @@
 namespace tessera::command {
 namespace {
 
-/// Letters, digits, dots; whatever else is between them as one dash.
+/// Letters, digits, dots and underscores; anything else between them becomes one dash.
 std::string in_words(const std::string& text) {
   std::string made;
   for (const char c : text) {
@@ -21,7 +21,7 @@ std::string in_words(const std::string& text) {
   return made;
 }
 
-/// The request in words and as a value.
+/// The request as words for a file name, and exactly.
 struct Asked {
   std::string words, exact;
 
@@ -34,7 +34,7 @@ struct Asked {
   void add(const char* option, const std::vector<std::string>& values, bool as_words) {
     for (const std::string& value : values) add(option, value, as_words);
   }
-  /// True if the words say all, except which option each belongs to.
+  /// True if the words are unambiguous, apart from the options they belong to.
   [[nodiscard]] bool said() const { return said_; }
 
  private:
@@ -70,7 +70,7 @@ std::string plot_name(const PlotRequest& request, std::string_view kind) {
   other("--size", request.size, "");
   other("--font", figure.sheet.font, plot::Sheet{}.font);
   other("--log", figure.log, "");
-  // In a folder of their own figures are of that, elsewhere of one that the name tells.
+  // Names the folder, unless the figure is stored in the folder it shows.
   const bool many = request.folders.size() > 1;
   if (!many && trace::is_trace(request.folders.front()))
     asked.add("DIR", std::filesystem::path(request.folders.front()).filename().string(), true);

@@ -13,13 +13,13 @@ namespace {
 constexpr const char* kStarved = "starved";
 constexpr const char* kDied = "died";
 
-// Signals reach nothing else.
+// The only state that signal handlers touch.
 volatile std::sig_atomic_t came_ = 0;
 
 void notice(int /*signal*/) { came_ = 1; }
 
-/// While it lives, SIGINT and SIGTERM end no process but are noticed; they come only while a wait
-/// lets them through.
+/// During its lifetime, SIGINT and SIGTERM are recorded instead of ending the process; they are
+/// delivered only during a wait with let_through().
 class Interruption {
  public:
   Interruption();
@@ -28,7 +28,7 @@ class Interruption {
   ~Interruption();
 
   [[nodiscard]] bool came() const;
-  /// The mask of signals for such a wait (ppoll).
+  /// The signal mask for such a wait (ppoll).
   [[nodiscard]] const sigset_t* let_through() const { return &before_; }
 
  private:
@@ -64,7 +64,7 @@ std::string status_of(ExitCode code) {
   return code == ExitCode::no_progress ? "stuck" : "defect";
 }
 
-/// The result of `answer`, which fills one with this status; what it throws is the result instead.
+/// Lets `answer` fill a result that has this status; an exception becomes the result instead.
 sweep::Result answered(const char* status, const config::Config& config,
                        const std::function<void(sweep::Result&)>& answer) {
   sweep::Result result{status, "", seed_of(config.resolved), nullptr};
@@ -78,7 +78,7 @@ sweep::Result answered(const char* status, const config::Config& config,
   return result;
 }
 
-/// The result of `work` in a process of its own, which may die.
+/// The result of `work` in a child process, which may die.
 sweep::Result in_child(const config::Config& config, const std::function<sweep::Result()>& work) {
   sweep::Result result{kDied, "", nullptr, nullptr};
   const auto to_text = [&](std::size_t /*item*/) {
@@ -93,7 +93,7 @@ sweep::Result in_child(const config::Config& config, const std::function<sweep::
   return result;
 }
 
-/// Runs what was built.
+/// Runs a built workload.
 void run(const config::Config& config, const report::Built& built, const Simulator& simulator,
          sweep::Result& result) {
   const report::Outcome outcome = simulator.run(config, built, {});
@@ -164,7 +164,7 @@ PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simu
   Forecast known;
   try {
     known = simulator.forecast(first);
-  } catch (const UserError&) {  // it has no plan, which its own answer says
+  } catch (const UserError&) {  // no plan exists, which `first`'s own answer will say
     known = nullptr;
   }
   return [known, &simulator](const config::Config& config) {
@@ -181,7 +181,7 @@ bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress
   for (std::size_t i = 0; i < points.size(); ++i) waiting_.push_back(i);
   while (!waiting_.empty() || !alone_.empty() || children.running() > 0) {
     while (std::deque<std::size_t>* const queue = startable(children.running())) {
-      if (queue == &alone_) children.dismiss();  // they hold memory
+      if (queue == &alone_) children.dismiss();  // idle children hold memory
       const std::size_t next = take(*queue, points, children.last_of_next());
       in_hand_.insert(points[next].group);
       children.start(next, [&](std::size_t i) { return answer(points[i]); });
@@ -197,17 +197,17 @@ bool PointRunner::run(std::span<const PointTask> points, SweepProgress& progress
   return true;
 }
 
-/// From which a point may start beside so many that run; null: none.
+/// The queue that may start a point with `running` points active; null: neither.
 std::deque<std::size_t>* PointRunner::startable(std::size_t running) {
   if (!waiting_.empty()) return running < jobs_ ? &waiting_ : nullptr;
   return running == 0 && !alone_.empty() ? &alone_ : nullptr;
 }
 
-/// Removes one that a child answers next, which answered `last` before: of the same group, else of
-/// a group that no child has in hand, else the first.
+/// Removes the next point for a child that last answered `last`: one of the same group, else of a
+/// group that no child works on, else the first.
 std::size_t PointRunner::take(std::deque<std::size_t>& queue, std::span<const PointTask> points,
                               std::optional<std::size_t> last) {
-  constexpr std::ptrdiff_t kLooked = 256;  // groups that are in hand begin before
+  constexpr std::ptrdiff_t kLooked = 256;  // enough to look past the groups in hand
   const auto end = queue.begin() + std::min(std::ssize(queue), kLooked);
   const auto group = [&](std::size_t i) { return points[i].group; };
   auto found = last ? std::ranges::find(queue.begin(), end, points[*last].group, group) : end;
@@ -220,11 +220,11 @@ std::size_t PointRunner::take(std::deque<std::size_t>& queue, std::span<const Po
   return taken;
 }
 
-/// In a child: the result goes to the store, its status to the parent; of one that is to be tried
-/// again the message too.
+/// Runs in a child: stores the result and returns its status; returns a message too if the point is
+/// to be tried again.
 std::string PointRunner::answer(const PointTask& point) const {
   config::Config config = point.config();
-  // All cores are in use already.
+  // Points already use all cores.
   if (config.run.threads == 0) {
     config.run.threads = std::max(1U, std::thread::hardware_concurrency() / jobs_);
   }
@@ -247,7 +247,7 @@ void PointRunner::finish(const PointTask& point, const Children::Finished& finis
     progress.count(finished.text);
     return;
   }
-  // Once more, when it has the host to itself: others may have taken its memory.
+  // Retries once with no other point running: others may have used up the memory.
   if (again_.insert(point.id).second) {
     alone_.push_back(finished.item);
     return;

@@ -16,50 +16,50 @@
 
 namespace tessera::command {
 
-/// Runs a config. Whatever goes wrong is in the result; never throws.
+/// Runs a config. All errors become part of the result; never throws.
 sweep::Result run_point(const config::Config& config, const Simulator& simulator);
 
-/// As above, but builds the config in this process and runs it in a child, which may die.
+/// As run_point(), but builds in this process and runs in a child, which may die.
 sweep::Result run_point_in_child(const config::Config& config, const Simulator& simulator);
 
-/// The result of a point whose process has died.
+/// The result of a point whose child process died.
 sweep::Result died(const Children::Finished& finished, config::Json seed);
 
-/// Runs a config whose run.values is false, after `again`, the same with values: of status defect
-/// if the two differ in what a timing run says, wrong if the values are.
+/// Runs a config with run.values false, after `again`, the same config with values. Status `defect`
+/// if their reports differ in more than values, `wrong` if the check of the values failed.
 sweep::Result run_point_twice(const config::Config& config,
                               const std::function<config::Config()>& again,
                               const Simulator& simulator);
 
-/// Predicts the result of the config from its plan: status predicted. `forecast` takes this config
-/// or one like it. Never throws.
+/// Predicts the config's result from its plan; status `predicted`. `forecast` must come from this
+/// config or a similar one. Never throws.
 sweep::Result predict_point(const config::Config& config, const Forecast& forecast);
 
 /// Returns the result of a point.
 using PointAnswer = std::function<sweep::Result(const config::Config&)>;
 
-/// A config to run, and the id that its result is stored by.
+/// A config to run, and the id of its stored result.
 struct PointTask {
   std::string id;
   std::function<config::Config()> config;
-  PointAnswer answer = {};  ///< instead of the runner's
-  std::size_t group = 0;    ///< points of one follow each other, and share what they can
+  PointAnswer answer = {};  ///< replaces the runner's answer, if set
+  std::size_t group = 0;    ///< points of one group run in sequence and share plans
 };
 
-/// Simulating, or predicting as `simulator` does of `first` and of configs that are like it. May
-/// take as long as to plan `first`.
+/// An answer by simulation, or by prediction for `first` and similar configs. May take the time of
+/// planning `first`.
 PointAnswer point_answer(sweep::Way way, const config::Config& first, const Simulator& simulator);
 
-/// The seed that a result is reported with: of the workload's data, else of the run.
+/// The seed that a result reports: the workload's, else the run's.
 config::Json seed_of(const config::Json& resolved);
 
-/// Runs points in processes until none is left or a signal comes.
+/// Runs points in child processes until none is left or a signal arrives.
 class PointRunner {
  public:
   PointRunner(const sweep::Store& store, PointAnswer answer, unsigned jobs)
       : store_(store), answer_(std::move(answer)), jobs_(jobs) {}
 
-  /// False if it was interrupted.
+  /// Returns false if it was interrupted.
   bool run(std::span<const PointTask> points, SweepProgress& progress);
 
  private:
@@ -73,9 +73,9 @@ class PointRunner {
   PointAnswer answer_;
   unsigned jobs_;
   std::deque<std::size_t> waiting_;
-  std::deque<std::size_t> alone_;       ///< each of these with nothing beside it, after all others
-  std::set<std::string> again_;         ///< ids of points that died once
-  std::multiset<std::size_t> in_hand_;  ///< groups of points that are being answered
+  std::deque<std::size_t> alone_;       ///< run one at a time, after all others
+  std::set<std::string> again_;         ///< ids of points that have been retried
+  std::multiset<std::size_t> in_hand_;  ///< groups of running points
 };
 
 }  // namespace tessera::command

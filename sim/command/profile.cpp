@@ -21,7 +21,7 @@ namespace tessera::command {
 namespace {
 
 struct ProfileRequest {
-  ExecRequest exec;               ///< an ELF program, or a config; the rest is of programs
+  ExecRequest exec;               ///< an ELF program, or a config; other fields are for programs
   std::vector<std::string> sets;  ///< for configs only
   report::ProfileView view;
   std::string out;  ///< a CSV file; empty: none
@@ -39,10 +39,10 @@ std::optional<std::uint32_t> word_of(const elf::Program& program, std::uint32_t 
   return std::nullopt;
 }
 
-/// Where labels share an address, as a function and its section do, the function's name is it.
+/// Of labels at one address, such as a function and its section, the function's is used.
 std::vector<isa::Label> labels_of(const elf::Program& program) {
   std::vector<isa::Label> labels;
-  bool function = false;  // the last one is
+  bool function = false;  // of the last label
   for (const elf::Symbol& symbol : program.symbols) {
     const bool inside = symbol.function || !symbol.name.starts_with("__");
     if (!inside) continue;
@@ -93,7 +93,7 @@ bool is_elf(const std::string& file) {
                             "ELF");
 }
 
-/// A config says its machine and its limit itself.
+/// A config has its own machine and limit.
 void refuse_options_of_programs(const ExecRequest& request) {
   const auto refuse = [](const std::string& given, const char* option, const char* key) {
     if (given.empty()) return;
@@ -106,7 +106,7 @@ void refuse_options_of_programs(const ExecRequest& request) {
   refuse(request.max_cycles, "--max-cycles", "run.max_cycles");
 }
 
-/// Runs a bare program on one tile, or a config, and prints where the cycles of its workers went.
+/// Runs a bare program on one tile, or a config, and prints the cycles of its workers.
 ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
   report::ProfileView view = request.view;
   Profiled profiled;

@@ -6,14 +6,14 @@
 
 namespace tessera::command {
 
-/// Opens those of standard input, output and error that the caller has closed, so that no file of
-/// ours takes their place. Reading and writing them still fails.
+/// Opens standard streams that the caller closed, so that no other file gets their descriptors.
+/// Using them still fails.
 void occupy_standard_streams();
 
-/// Writes to standard error, legibly (sim/base/errors.h); a message that cannot be written is lost.
+/// Writes legible(text) (sim/base/errors.h) to standard error; a failed write is ignored.
 void tell(const std::string& text);
 
-/// Shows on one line of stderr what is going on; only where stderr is a terminal.
+/// Shows progress on one line of stderr, only if that is a terminal.
 class Progress {
  public:
   explicit Progress(bool quiet);
@@ -24,27 +24,27 @@ class Progress {
   void show(const std::string& text);
   void clear();
   [[nodiscard]] bool shown() const { return shown_; }
-  /// True at most ten times a second, for who has often something to show.
+  /// True at most ten times a second, for frequent callers.
   [[nodiscard]] bool is_due();
 
  private:
   bool shown_;
   Stopwatch watch_;
-  double due_at_ = 0;  ///< in seconds of watch_
+  double due_at_ = 0;  ///< seconds on watch_
 };
 
-/// How far a sweep or a validation set is: points done, how many a second, the time left.
+/// Progress of a sweep or validation set: points done, points per second, time left.
 class SweepProgress {
  public:
   SweepProgress(std::string name, std::size_t points, bool quiet)
       : name_(std::move(name)), points_(points), line_(quiet) {}
 
-  /// Counts a point that has ended with this status.
+  /// Counts a finished point by its status.
   void count(const std::string& status);
-  /// So many points in all have ended.
+  /// Sets the number of finished points.
   void count_to(std::size_t points) { counted_ = points; }
   [[nodiscard]] std::size_t counted() const { return counted_; }
-  /// Shows where things stand, at most ten times a second.
+  /// Shows the progress, at most ten times a second.
   void show();
   void clear() { line_.clear(); }
 

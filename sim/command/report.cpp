@@ -26,7 +26,7 @@ namespace {
 /// The arguments of `tessera report`.
 struct ReportRequest {
   std::vector<std::string> runs;  ///< folders: one, or several to compare
-  std::string out;                ///< the page; empty: in the folder of the last run
+  std::string out;                ///< the page's file; empty: in the last run's folder
   bool top = false;
 };
 
@@ -51,7 +51,7 @@ ExitCode report_sweep(const ReportRequest& request) {
                     report::page({{"sweep", plot::sweep_data(request.runs.front())}}));
 }
 
-/// Prints where the time of each run went; of several what differs in their cycles and configs.
+/// Prints the time of each run by part; for several runs, the differences of cycles and configs.
 void print_top(const std::vector<std::string>& folders,
                const std::vector<report::RunFolder>& runs) {
   const std::vector<report::Analysis> analyses = mapped(runs, report::analyse);
@@ -67,7 +67,7 @@ void print_top(const std::vector<std::string>& folders,
                   ", "));
 }
 
-/// Writes the HTML page of the runs; with `top` prints where their time went instead.
+/// Writes the HTML page of the runs; with `top`, prints their time by part instead.
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
   fmt::print(stderr, "{}", plot::told_shown(request.runs));
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))

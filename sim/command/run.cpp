@@ -25,7 +25,7 @@
 namespace tessera::command {
 namespace {
 
-/// The arguments of `tessera run` and `tessera check` as given; empty: not given.
+/// The arguments of `tessera run` and `tessera check`; empty: not given.
 struct RunRequest {
   std::string file;
   std::vector<std::string> sets;
@@ -37,10 +37,10 @@ struct RunRequest {
   std::string trace;
   std::string trace_tiles;
   bool timing = false;             ///< run.values false
-  bool again = false;              ///< also where the folder has the answer
+  bool again = false;              ///< run even if the folder has the answer
   std::vector<std::string> saves;  ///< NAME=FILE.npy
-  std::string fit;                 ///< check: a key whose last value that fits is wanted
-  std::string tiles;               ///< check: tiles whose program is listed
+  std::string fit;                 ///< check: find this key's limit that fits
+  std::string tiles;               ///< check: list the program of these tiles
   bool quiet = false;
 };
 
@@ -59,7 +59,7 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   if (!request.trace_tiles.empty()) {
     const std::string option = "--trace-tiles " + request.trace_tiles;
     if (request.trace.empty()) sets.add(option, "report.trace", "tiles");
-    // A text, also where it reads as a number.
+    // Always a string, even if it reads as a number.
     sets.add(option, "report.trace_tiles", config::Json(request.trace_tiles).dump());
   }
   for (const char* const key : {"run.seed", "workload.seed"})
@@ -70,7 +70,7 @@ config::Config load(const RunRequest& request, const Simulator& simulator) {
   return config;
 }
 
-/// Null if the config asks for none.
+/// Null if the config requests no trace.
 std::unique_ptr<trace::RunTrace> open_trace(const config::Config& config,
                                             const report::Built& built,
                                             const trace::Settings& settings,
@@ -79,7 +79,7 @@ std::unique_ptr<trace::RunTrace> open_trace(const config::Config& config,
   return std::make_unique<trace::RunTrace>(settings, built.images, folder);
 }
 
-/// Says where the trace is, or why it is not.
+/// The trace's place, or the reason why there is none.
 std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const std::string& folder) {
   try {
     trace.stop(why.what());
@@ -90,7 +90,7 @@ std::string keep_stopped(trace::RunTrace& trace, const NoProgress& why, const st
   }
 }
 
-/// A run that stands still leaves its trace, which shows what happened before.
+/// A run without progress keeps its trace, which shows what happened before.
 report::Outcome run_traced(const config::Config& config, const report::Built& built,
                            const Observers& observers, const std::string& folder,
                            const Simulator& simulator) {
@@ -103,7 +103,7 @@ report::Outcome run_traced(const config::Config& config, const report::Built& bu
   }
 }
 
-/// Plans, builds and runs, showing how far that is.
+/// A run's parts, and its trace if there is one.
 struct Ran {
   report::Built built;
   std::unique_ptr<trace::RunTrace> trace;
@@ -124,7 +124,7 @@ Ran run_watched(const config::Config& config, const trace::Settings& settings,
   return ran;
 }
 
-/// The folder's answer to a timing run; nothing where a trace is wanted too, which it has not.
+/// A timing run's answer in the folder; nullopt if a trace is requested, which the folder lacks.
 std::optional<sweep::KeptRun> kept_run(const config::Config& config, const std::string& folder) {
   if (config.run.values || config.report.trace != TraceDetail::none) return std::nullopt;
   const std::string id = sweep::PointIds(sweep::program_identity()).of(config);
@@ -139,8 +139,8 @@ void print(const config::Json& report, const config::Config& config, const std::
              report::unused_lines(report, report::given_keys(config)), more, folder);
 }
 
-/// Runs a config, writes the report's files, prints the summary. A timing run is not repeated where
-/// the folder has its answer.
+/// Runs a config, writes the report's files, prints the summary. Does not repeat a timing run whose
+/// answer is in the folder.
 ExitCode run(const RunRequest& request, const Simulator& simulator) {
   const config::Config config = load(request, simulator);
   if (!config.run.values && !request.saves.empty())
@@ -170,7 +170,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   if (ran.trace) {
     ran.trace->commit();
   } else {
-    trace::RunTrace::remove_files(folder);  // those of an earlier run
+    trace::RunTrace::remove_files(folder);  // files of an earlier run
   }
   const std::string tensors = write_tensors(ran.files, ran.outcome, folder);
   const std::vector<std::string> files = report::write_report(report, folder);
@@ -182,7 +182,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::check_failed;
 }
 
-/// Checks a file that holds a machine and prints its totals.
+/// Checks a machine file and prints the machine's totals.
 ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
   const char* option = !request.sets.empty()    ? "--set"
                        : !request.fit.empty()   ? "--fit"
@@ -200,7 +200,7 @@ ExitCode check_machine(const RunRequest& request, const Simulator& simulator) {
   return ExitCode::done;
 }
 
-/// Prints what chosen tiles hold and do, and nothing else.
+/// Prints the memory and program of chosen tiles.
 void list_tiles(const std::string& chosen, const program::Program& program) {
   try {
     for (const TileId tile : trace::tiles_of(chosen, program.tiles()))
@@ -210,8 +210,8 @@ void list_tiles(const std::string& chosen, const program::Program& program) {
   }
 }
 
-/// Prints plan, predicted cycles and the memory table of a config; or the program of some tiles; or
-/// which value of a key is the last that fits.
+/// Prints a config's plan, predicted cycles and memory table; or the program of some tiles; or a
+/// key's limit that fits.
 ExitCode check(const RunRequest& request, const Simulator& simulator) {
   if (config::is_machine_file(request.file, simulator.machines))
     return check_machine(request, simulator);
@@ -230,7 +230,7 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
     list_tiles(request.tiles, built.program);
     return ExitCode::done;
   }
-  static_cast<void>(tensor_files({}, config, built.program, ""));  // that all names are known
+  static_cast<void>(tensor_files({}, config, built.program, ""));  // checks the names
   const config::Json report = report::static_report(config, built);
   fmt::print("{}{}{}\n{}", report::static_summary(report), report::pinned_line(config, report),
              report::tensor_table(built.program),

@@ -24,7 +24,7 @@ std::string run_text(RunProgress::Phase phase, std::uint64_t tile_cycles, double
     case RunProgress::Phase::running:
       break;
   }
-  constexpr double kMost = 0.99;  // what is done is no longer running
+  constexpr double kMost = 0.99;  // a run in progress never shows 100 %
   constexpr double kLeast = 0.01;
   const double share =
       expected > 0 ? std::min(static_cast<double>(tile_cycles) / expected, kMost) : 0;

@@ -11,14 +11,14 @@
 
 namespace tessera::command {
 
-/// "running: about 43 %, about 5 s left": the share of the predicted `expected` tile cycles, and
-/// the time that the rest takes if it goes on like this, `seconds` after the run began. What no
-/// plan predicts says how long it has taken: `seconds` of that phase.
+/// "running: about 43 %, about 5 s left": tile cycles as a share of the predicted `expected`, and
+/// the remaining time at this rate, `seconds` after the run began. Other phases, and runs without a
+/// prediction, show the `seconds` of the phase.
 std::string run_text(RunProgress::Phase phase, std::uint64_t tile_cycles, double expected,
                      double seconds);
 
-/// Shows a run's progress on a line of stderr, ten times a second, while it lives; only where that
-/// is a terminal.
+/// Shows a run's progress on a line of stderr, ten times a second during its lifetime, only if
+/// stderr is a terminal.
 class RunWatch {
  public:
   explicit RunWatch(bool quiet);
@@ -26,9 +26,9 @@ class RunWatch {
   RunWatch& operator=(const RunWatch&) = delete;
   ~RunWatch();
 
-  /// Null where nothing is shown.
+  /// Null if nothing is shown.
   [[nodiscard]] RunProgress* progress() { return line_.shown() ? &progress_ : nullptr; }
-  /// Sets the predicted cycles of the run; before it starts.
+  /// Sets the run's predicted tile cycles; call it before the run.
   void expect(double tile_cycles) { expected_ = tile_cycles; }
 
  private:

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kEnding = ".npy";
-constexpr const char* kFolder = "tensors";  // of those that report.tensors names
+constexpr const char* kFolder = "tensors";  // of the tensors in report.tensors
 
 std::string normal(const std::string& file) {
   return fs::absolute(file).lexically_normal().string();
@@ -47,7 +47,7 @@ std::vector<std::string> names_of(const program::Program& program) {
   return mapped(program.tensors(), &program::Tensor::name);
 }
 
-/// Returns what is wrong with a name; empty: nothing.
+/// What is wrong with a name; empty if it is known.
 std::string problem_of(const std::string& name, const std::vector<std::string>& names,
                        std::string_view others) {
   if (contains(names, name)) return {};
@@ -68,7 +68,7 @@ std::vector<std::string> split(const std::string& list) {
   return names;
 }
 
-/// Names of the results that the config reports.
+/// Names of the tensors that report.tensors selects.
 std::vector<std::string> reported(const config::Config& config,
                                   const std::vector<std::string>& names) {
   if (config.report.tensors.empty()) return {};

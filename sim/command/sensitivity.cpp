@@ -34,11 +34,11 @@ namespace {
 struct SensitivityRequest {
   std::string file;
   std::vector<std::string> sets;
-  std::vector<std::string> keys;  ///< only these and what is below them; empty: all
+  std::vector<std::string> keys;  ///< only these keys and keys below them; empty: all
   std::string seed;
   std::string by;
   std::string out;
-  unsigned jobs = 0;  ///< at a time; 0: one a core
+  unsigned jobs = 0;  ///< parallel runs; 0: one per core
   bool simulate = false;
   bool quiet = false;
 };
@@ -60,13 +60,13 @@ double parse_factor(const std::string& text) {
   return *by;
 }
 
-/// A path below `machine` as it stands in the config; the table leaves that out.
+/// A path of the config; `machine.` may be left out of `path`.
 std::string full_path(const std::string& path) {
   const std::string_view machine = "machine";
   return path == machine || config::is_below(path, machine) ? path : config::join("machine", path);
 }
 
-/// The parts of "a+b", with names of elements.
+/// Splits "a+b" into full paths, with elements by name.
 std::vector<std::string> parts_of(const config::Json& root, const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -77,7 +77,7 @@ std::vector<std::string> parts_of(const config::Json& root, const std::string& p
   return parts;
 }
 
-/// The keys at these paths or below them. Throws UserError if there is none.
+/// The keys at or below `path`. Throws UserError if there is none.
 std::vector<Key> keys_at(const std::vector<Key>& keys, const std::string& path) {
   std::vector<Key> found = keys;
   std::erase_if(found, [&](const Key& key) {
@@ -91,7 +91,7 @@ std::vector<Key> keys_at(const std::vector<Key>& keys, const std::string& path) 
       path, config::did_you_mean(path, known));
 }
 
-/// Returns the keys that are asked for in the order of `keys`, then those that move together.
+/// The requested keys in the order of `keys`, then those varied together.
 std::vector<Key> chosen(const std::vector<Key>& keys, const std::vector<std::string>& wanted,
                         const Config& base, double by, const Simulator& simulator) {
   if (wanted.empty()) return keys;
@@ -115,7 +115,7 @@ std::vector<Key> chosen(const std::vector<Key>& keys, const std::vector<std::str
   return found;
 }
 
-/// A config whose answer is wanted, and where it goes.
+/// A config to answer, and the place of its answer.
 struct Question {
   Answer* answer;
   std::function<Config()> config;
@@ -166,7 +166,7 @@ Answer answer_of(const sweep::Result& result) {
   return answer;
 }
 
-/// False if it was interrupted.
+/// Returns false if it was interrupted.
 bool simulate(const Config& base, sensitivity::Result& result, const std::string& folder,
               unsigned jobs, bool quiet, const Simulator& simulator) {
   std::vector<Question> all = questions(base, result, simulator);
@@ -199,7 +199,7 @@ bool simulate(const Config& base, sensitivity::Result& result, const std::string
   return true;
 }
 
-/// Beside a run's report, of the same run only.
+/// Refuses to write beside the report of another run.
 void refuse_other_run(const std::string& folder, const config::Json& identity) {
   const std::string file = (std::filesystem::path(folder) / "report.json").string();
   if (!std::filesystem::exists(file)) return;
@@ -208,9 +208,9 @@ void refuse_other_run(const std::string& folder, const config::Json& identity) {
   throw UserError("{}: holds the report of another run; give another --out", folder);
 }
 
-/// Moves each numeric key of the config's machine, predicts or simulates what it takes then, prints
-/// a table and writes sensitivity.csv and sensitivity.json beside the run's report. Simulated runs
-/// are kept as those of a sweep are.
+/// Varies each numeric key of the config's machine, predicts or simulates the run, prints a table
+/// and writes sensitivity.csv and sensitivity.json to the run's folder. Stores simulated runs as a
+/// sweep does.
 ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulator) {
   const double by = parse_factor(request.by);
   Config base = config::load_config(request.file, request.sets, simulator.catalogue,

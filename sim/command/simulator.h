@@ -13,43 +13,43 @@
 
 namespace tessera::command {
 
-/// Predicts a config's time; several threads may call it.
+/// Predicts a config's time; thread-safe.
 using Forecast = std::function<sensitivity::Answer(const config::Config&)>;
 
-/// How much of the way to a run a config is taken to see whether it fits.
+/// What a test whether a config fits includes.
 enum class FitTest : std::uint8_t {
-  plan,   ///< that the planner finds a plan, of which no exchange is scheduled
-  memory  ///< that each tile holds the program's bytes
+  plan,   ///< the planner finds a plan; its exchanges are not scheduled
+  memory  ///< also: every tile holds the program's bytes
 };
-/// Throws UserError for a config that cannot be planned or does not fit its machine.
+/// Throws UserError if a config cannot be planned or does not fit its machine.
 using FitCheck = std::function<void(const config::Config&, FitTest)>;
 
-/// Who follows a run; null: nobody.
+/// Observers of a run; null: none.
 struct Observers {
   trace::RunTrace* trace = nullptr;
   RunProgress* progress = nullptr;
-  std::vector<std::string> tensors = {};  ///< wanted in the outcome
+  std::vector<std::string> tensors = {};  ///< to be kept in the outcome
 };
 
-/// Parts that main hands to the commands: the kernels, the files inside the program, and the way
-/// from a config to a run.
+/// What main passes to the commands: the kernels, the embedded files, and the functions from a
+/// config to a run.
 struct Simulator {
   Catalogue catalogue;
   std::vector<config::Preset> machines;
   std::vector<config::Preset> validation;  ///< sets that `tessera validate` judges
-  std::vector<config::Preset> papers;      ///< figures of papers, of the same form
-  /// Remembers what plans have asked: the next config of a process may be built faster.
+  std::vector<config::Preset> papers;      ///< figures of papers, in the same form
+  /// Caches answers that plans asked for: later builds of the process may be faster.
   std::function<report::Built(const config::Config&)> build;
-  /// One at a time: SystemC has one machine.
+  /// Call it one at a time: SystemC allows one machine.
   std::function<report::Outcome(const config::Config&, const report::Built&, const Observers&)> run;
-  /// For a config and others that differ from it in little.
+  /// For a config and similar ones.
   std::function<Forecast(const config::Config&)> forecast = {};
-  /// Runs it, for where the cycles of its codelets went. As `run`, one at a time.
+  /// Runs the config and profiles its codelets. One at a time, like `run`.
   std::function<std::vector<report::ProfiledFunction>(const config::Config&, const report::Built&)>
       profile = {};
-  /// For configs that differ in little: as `build` says of them, without what only a run needs.
+  /// For similar configs; caches like `build`, leaves out what only a run needs.
   std::function<FitCheck()> fit_check = {};
-  /// As `build`, its images without bytes.
+  /// As `build`, but images have no bytes.
   std::function<report::Built(const config::Config&)> outline = {};
 };
 

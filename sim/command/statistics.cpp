@@ -16,7 +16,7 @@ std::vector<std::size_t> ordered(const std::vector<double>& values) {
   return order;
 }
 
-/// Where `values` are equal, the mean of their numbers.
+/// For groups of equal `values`, the mean of their `numbers`.
 std::vector<double> shared(const std::vector<double>& values, const std::vector<double>& numbers) {
   const std::vector<std::size_t> order = ordered(values);
   std::vector<double> means(values.size());
@@ -37,7 +37,7 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return shared(values, rank);
 }
 
-/// Sums over points of the products of how far x and y lie from their means.
+/// Sums of squares and products of deviations from the means.
 struct Spread {
   double xx = 0, xy = 0, yy = 0;
 };
@@ -53,7 +53,7 @@ Spread spread_of(const std::vector<double>& x, const std::vector<double>& y) {
   return sum;
 }
 
-/// Solves a symmetric positive system by elimination; nothing if it is (nearly) singular.
+/// Solves a symmetric positive-definite system by elimination; nullopt if (nearly) singular.
 std::optional<std::vector<double>> solve(std::vector<std::vector<double>> a,
                                          std::vector<double> b) {
   const std::size_t n = b.size();
@@ -102,7 +102,7 @@ double rank_correlation(const std::vector<double>& known, const std::vector<doub
 std::optional<std::vector<double>> fitted_exponents(const std::vector<std::vector<double>>& xs,
                                                     const std::vector<double>& y) {
   if (xs.empty()) return std::nullopt;
-  // Normal equations of log y = e . log x + log c, centred so that c falls out.
+  // Normal equations of log y = e . log x + log c, centred to eliminate c.
   const std::size_t factors = xs.front().size();
   std::vector<std::vector<double>> logs(factors);
   for (const std::vector<double>& x : xs)

@@ -53,17 +53,17 @@ Shard parse_shard(const std::string& text) {
   return {*number, *count};
 }
 
-/// So many points are simulated without a question.
+/// Up to this many points are simulated without asking.
 inline constexpr std::size_t kMostUnasked = 1000;
 
-/// The first letter of a line of standard input; line end if there is none.
+/// The first letter of a line of standard input; a newline at its end.
 char first_letter() {
   std::array<char, 64> line{};
   return std::fgets(line.data(), static_cast<int>(line.size()), stdin) == nullptr ? '\n' : line[0];
 }
 
-/// Where more points than that are to be simulated: asks the terminal whether to. Throws UserError
-/// if the answer is not yes or there is no terminal.
+/// Asks the terminal before simulating more than kMostUnasked points. Throws UserError if the
+/// answer is not yes or if there is no terminal.
 void require_yes(const std::string& name, std::size_t points) {
   if (points <= kMostUnasked) return;
   const std::string count = report::grouped(points);
@@ -79,7 +79,7 @@ void require_yes(const std::string& name, std::size_t points) {
   throw UserError("tessera sweep: not confirmed: nothing was run; --dry-run lists the points");
 }
 
-/// The first point of each id that has no result yet.
+/// The first point of each id without a result.
 std::vector<const Point*> missing(const std::vector<Point>& points, const Shard& shard,
                                   const Store& store) {
   std::vector<const Point*> found;
@@ -91,7 +91,7 @@ std::vector<const Point*> missing(const std::vector<Point>& points, const Shard&
   return found;
 }
 
-/// Names the files of points that run again because theirs cannot be used.
+/// Names damaged result files, whose points run again.
 void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
   constexpr std::size_t kMost = 10;
   std::size_t damaged = 0;
@@ -103,7 +103,7 @@ void tell_damage(const std::vector<const Point*>& wanted, const Store& store) {
   if (damaged > kMost) tell(fmt::format("and {} files more\n", damaged - kMost));
 }
 
-/// Says how far it is, ten times a second at most.
+/// The sweep's points; shows progress at most ten times a second.
 std::vector<Point> points_of(const sweep::Sweep& sweep, const SweepRequest& request,
                              const sweep::Sweep::Refused& refused = {}) {
   sweep::PointIds ids(sweep::program_identity(way_of(request)));
@@ -115,7 +115,7 @@ std::vector<Point> points_of(const sweep::Sweep& sweep, const SweepRequest& requ
   return sweep.points(ids, looked, refused);
 }
 
-/// The results of the shard's points by what became of them.
+/// Summarises the results of the shard's points by status.
 SweepSummary summary_of(const sweep::Sweep& sweep, const std::vector<Point>& points,
                         const Shard& shard, const Store& store) {
   SweepSummary summary(sweep.axes());
@@ -133,7 +133,7 @@ void print_summary(const SweepSummary& summary, const SweepRequest& request,
   if (is_whole) fmt::print("  results   {}/results.csv, results.jsonl\n", request.out);
 }
 
-/// Those given, and what --timing stands for.
+/// The given `--set` values and the one that --timing stands for.
 std::vector<std::string> sets_of(const SweepRequest& request) {
   OptionSets sets(request.sets);
   if (request.timing) sets.add("--timing", "run.values", "false");
@@ -171,7 +171,7 @@ void refuse_contradictions(const SweepRequest& request) {
     throw UserError("tessera sweep: {}: found without --slurm, allowed with it", of_slurm);
 }
 
-/// Options that say of an axis of the sweep what its value is.
+/// Refuses options that set an axis of the sweep.
 void refuse_axes(const SweepRequest& request, const sweep::Sweep& sweep) {
   if (request.timing && contains(sweep.axes(), std::string("run.values")))
     throw UserError(
@@ -184,8 +184,8 @@ void refuse_axes(const SweepRequest& request, const sweep::Sweep& sweep) {
   }
 }
 
-/// Numbers points, from the first of them on, so that those are alike that may share plans: they
-/// differ in the SRAM of their tiles alone.
+/// A number per point; points with the same number may share plans: they differ only in the SRAM of
+/// their tiles.
 std::vector<std::size_t> groups_of(const std::vector<const Point*>& points,
                                    const sweep::Sweep& sweep) {
   std::map<std::string, std::size_t> numbers;
@@ -197,7 +197,7 @@ std::vector<std::size_t> groups_of(const std::vector<const Point*>& points,
   });
 }
 
-/// Answers the wanted points and keeps the answers. False if it was interrupted.
+/// Answers the wanted points and stores the answers. False if it was interrupted.
 bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, const Store& store,
             const SweepRequest& request, const Simulator& simulator, SweepProgress& progress) {
   if (wanted.empty()) return true;
@@ -222,7 +222,7 @@ bool answer(const std::vector<const Point*>& wanted, const sweep::Sweep& sweep, 
   return completed;
 }
 
-/// Prints the shard's points, each with what the store has of it, and those that are refused.
+/// Prints the shard's points with their stored status, and the refused ones.
 ExitCode dry_run(const sweep::Sweep& sweep, const Shard& shard, const SweepRequest& request) {
   std::vector<std::string> refused;
   const std::vector<Point> points =

@@ -15,22 +15,22 @@
 
 namespace tessera::command {
 
-/// Counts how a sweep's points ended.
+/// Counts a sweep's points by outcome.
 class SweepSummary {
  public:
-  /// `axes`: the keys that points differ in.
+  /// `axes`: the keys in which points differ.
   explicit SweepSummary(std::vector<std::string> axes = {}) : axes_(std::move(axes)) {}
 
-  /// A point's result; nothing: it is to do. `name` is asked of the first of each status.
+  /// Adds a point's result; nullopt: to do. Calls `name` for the first point of each status.
   void add(const std::optional<sweep::Result>& result, const std::function<std::string()>& name);
 
-  /// How many points have each status, of each without numbers the first one's message, and how
-  /// many were timed alone.
+  /// Prints the points per status, the first message of each status without numbers, and the number
+  /// of timing runs.
   void print(const std::string& what, std::size_t ran, sweep::Way way) const;
 
-  /// defect if a point died or met a bug of ours, host_limit if the host had not enough for one,
-  /// check_failed if a result is wrong; where no point is done, or with `strict` one is not:
-  /// user_error if one failed, no_progress if one stood still; else done.
+  /// `defect` if a point died or hit an internal bug, `host_limit` if the host lacked resources,
+  /// `check_failed` if a result is wrong. If no point is done, or with `strict` any is not:
+  /// `user_error` if one failed, `no_progress` if one got stuck. Else `done`.
   [[nodiscard]] ExitCode exit_code(bool strict) const;
 
  private:
@@ -42,18 +42,18 @@ class SweepSummary {
   void print_unused() const;
   void add_unused(const nlohmann::ordered_json& report);
 
-  /// An axis at whose values runs did not use the part of the machine that it changes.
+  /// An axis with values at which runs did not use the part of the machine it changes.
   struct UnusedAxis {
     std::size_t points = 0;
-    std::string why;  ///< at the first of them
+    std::string why;  ///< of the first such point
   };
 
   std::vector<std::string> axes_;
   std::map<std::string, UnusedAxis> unused_;  ///< by axis
-  std::size_t reports_ = 0;                   ///< points that say what they did not use
+  std::size_t reports_ = 0;                   ///< points whose report has a section on unused parts
   std::map<std::string, Group> groups_;       ///< by status; "": to do
-  /// Runs with values turned off: those that computed no values, those of them that were also
-  /// computed in full, and those that had to compute values.
+  /// Points with values turned off: computed without values; those among them also computed in
+  /// full; and points that needed values.
   std::size_t timed_ = 0, computed_too_ = 0, in_full_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace tessera::command {
 namespace {
 
-/// ": a, b"; nothing of none.
+/// ": a, b"; empty if none.
 std::string names_where(const std::vector<ValidatedSet>& sets,
                         const std::function<bool(const ValidatedSet&)>& holds) {
   std::string names;

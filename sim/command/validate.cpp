@@ -23,17 +23,17 @@ namespace tessera::command {
 namespace {
 
 struct ValidateRequest {
-  /// Names, or files of the same form. Empty: all of configs/validation.
+  /// Names, or set files. Empty: all of configs/validation.
   std::vector<std::string> sets;
   bool quick = false;
-  bool html = false;                 ///< a page of all sets too
+  bool html = false;                 ///< also write a page of all sets
   std::vector<std::string> machine;  ///< "machine.x=8" of --set
-  /// Folder of the tables in CSV. Empty: runs, and none for sets of configs/validation.
+  /// Folder of the CSV tables. Empty: `runs`, but none for sets of configs/validation.
   std::string out;
-  unsigned jobs = 0;  ///< points at a time; 0: one a core
+  unsigned jobs = 0;  ///< points at a time; 0: one per core
 };
 
-/// Prints the set's verdicts, accuracy and regression apart.
+/// Prints the set's verdicts: accuracy, then regression.
 ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick) {
   if (!set.why.empty()) fmt::print("  why: {}\n", set.why);
   fmt::print("  evidence: {}: {}\n", kind_of(set.evidence).name, kind_of(set.evidence).meaning);
@@ -58,7 +58,7 @@ ValidatedSet judged(const ValidationSet& set, std::vector<Row> rows, bool quick)
   return {&set, std::move(rows), reproduces, as_recorded};
 }
 
-/// The set's rows and what is found; no rows if none of its points is marked quick.
+/// The set's rows and verdicts; no rows if none of its points is marked quick.
 ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& request,
                           const std::string& folder, const Simulator& simulator) {
   ValidationRuns runs(set, request.quick, folder, simulator);
@@ -87,7 +87,7 @@ ValidatedSet validate_set(const ValidationSet& set, const ValidateRequest& reque
       });
   progress.clear();
   if (!folder.empty()) {
-    // A table of all points is not lost to one of some, or of another machine.
+    // Partial tables, or those of another machine, do not replace the full one.
     const bool some = rows.size() < set.points.size();
     const std::string file = fmt::format("{}/{}{}{}.csv", folder, set.name, some ? "-quick" : "",
                                          set.changed.empty() ? "" : "-set");
@@ -101,13 +101,13 @@ bool is_file(const std::string& name) {
   return name.ends_with(".json") || name.ends_with(".jsonc") || name.find('/') != std::string::npos;
 }
 
-/// A set of those asked for, and where its table goes: nowhere for the sets of the gates alone.
+/// A requested set and its table's folder; empty for sets of the gates: no table.
 struct Wanted {
   ValidationSet set;
   std::string folder;
 };
 
-/// The set of that name, or all whose names go on with _ behind it.
+/// The set of that name, or all whose names continue it with _.
 std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& request,
                                const Simulator& simulator) {
   const std::string folder = request.out.empty() ? "runs" : request.out;
@@ -129,7 +129,7 @@ std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& r
   std::vector<std::string_view> names;
   for (const config::Preset& preset : simulator.validation) names.push_back(preset.name);
   for (const config::Preset& preset : simulator.papers) names.push_back(preset.name);
-  std::vector<std::string_view> known = names;  // and what several begin with
+  std::vector<std::string_view> known = names;  // and their common beginnings
   for (const std::string_view each : names)
     for (std::size_t at = each.find('_'); at != each.npos; at = each.find('_', at + 1))
       known.push_back(each.substr(0, at));
@@ -145,8 +145,8 @@ void write_page(const std::vector<ValidatedSet>& sets, const ValidateRequest& re
   fmt::print("page: {}\n", (folder / "validation.html").string());
 }
 
-/// Lays `machine`, assignments of --set, upon each config of the set. Throws UserError for keys of
-/// others than the machine, and those that the set's points differ in.
+/// Applies `machine`, assignments of --set, to each config of the set. Throws UserError for keys
+/// outside the machine, and for keys in which the set's points differ.
 void change(ValidationSet& set, const std::vector<std::string>& machine,
             const Simulator& simulator) {
   const auto is_part = [](std::string_view key, std::string_view path) {
@@ -171,9 +171,9 @@ void change(ValidationSet& set, const std::vector<std::string>& machine,
   static_cast<void>(point_config(set, set.points.front(), simulator.catalogue, simulator.machines));
 }
 
-/// Simulates the points of validation sets, a process each, and prints published beside simulated
-/// numbers. Returns check_failed if results moved from where they were recorded, or if a set does
-/// not reproduce what is published and does not say why.
+/// Simulates the points of validation sets, one process each, and prints published beside simulated
+/// numbers. Returns check_failed if results differ from the recorded ones, or if a set misses the
+/// published numbers without a stated shortfall.
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   std::vector<Wanted> wanted;
   for (const std::string& name : request.sets) {

@@ -68,7 +68,7 @@ Json set_json(const ValidatedSet& validated) {
           {"points", points}};
 }
 
-/// The comment of a header's that says what is left out, its lines joined; empty if none does.
+/// The header comment with "Leaves out", its lines joined; empty if there is none.
 std::string statement_in(std::string_view header) {
   std::string comment;
   for (std::size_t at = 0; at < header.size();) {

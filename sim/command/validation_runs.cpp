@@ -16,7 +16,7 @@ namespace {
 
 using config::Json;
 
-/// Runs a config, or takes what `folder` (unless empty) keeps of it; keeps the result there.
+/// Runs a config and stores its result in `folder` (unless empty), or returns the stored one.
 sweep::Result result_of(const config::Config& config, const std::string& folder,
                         const Simulator& simulator) {
   if (folder.empty()) return run_point(config, simulator);
@@ -30,8 +30,8 @@ sweep::Result result_of(const config::Config& config, const std::string& folder,
   return *result;
 }
 
-/// Answers one config; the result travels as the text of a JSON object, with the value of each
-/// metric, with `error` if it failed and `starved` if the host had not enough.
+/// Answers one config as a JSON object: the value of each metric; `error` if it failed, `starved`
+/// if the host lacked resources.
 std::string simulate(const std::function<config::Config()>& read,
                      const std::vector<Metric>& metrics, const std::vector<std::string>& columns,
                      const std::string& folder, const Simulator& simulator) {

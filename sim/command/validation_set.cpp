@@ -137,7 +137,7 @@ void describe(Fields& fields, Baseline& baseline) {
 
 namespace {
 
-/// Names of points, three or more, and a number for each.
+/// Requires three or more known points, and a number for each.
 template <class Compared>
 void require_points(Fields& fields, const std::string& key, const std::vector<Compared>& compared,
                     const std::vector<ValidationPoint>& points) {

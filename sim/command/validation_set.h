@@ -12,7 +12,7 @@
 
 namespace tessera::command {
 
-/// Which number of a report is compared: report[key] x scale - minus.
+/// The number of a report that is compared: report[key] x scale - minus.
 struct Metric {
   std::string key = "time.cycles";  ///< dotted path into report.json
   double scale = 1;
@@ -20,13 +20,13 @@ struct Metric {
   std::string unit = "cycles";
 };
 
-/// Values of one key that a point is run at; what is largest of the metric counts.
+/// Values of one key at which a point is run; the run with the largest metric counts.
 struct BestOf {
-  std::string over;  ///< key path of a number that measures the work; empty: the point as it is
+  std::string over;  ///< key path of a number that measures the work; empty: a single run
   config::Json values = config::Json::array();
 };
 
-/// How far a point may move from where it was recorded, told from what is published; 0: any.
+/// Allowed deviations of a point from its recorded, not its published value; 0: any.
 struct PointRegression {
   double within = 0;           ///< relative deviation
   double within_absolute = 0;  ///< deviation in the metric's unit
@@ -38,8 +38,8 @@ struct PointRegression {
 struct ValidationPoint {
   std::string name;
   bool quick = false;    ///< part of --quick
-  double published = 0;  ///< 0: none, the point only shows ours
-  bool fits = true;      ///< false: published as too large for the machine, refused here too
+  double published = 0;  ///< 0: none, the point only shows our number
+  bool fits = true;      ///< false: too large for the machine, as published; must be refused
   double published_speedup = 0;  ///< over the set's baseline; 0: none
   PointRegression regression;
   bool recorded = true;  ///< false: run on another machine than it was recorded on
@@ -49,76 +49,75 @@ struct ValidationPoint {
   config::Json baseline =
       config::Json::object();  ///< key path to value, on top of the set's baseline
   BestOf best;
-  double unexplained = 0;  ///< the set's, beside the simulated value
+  double unexplained = 0;  ///< the set's unexplained amount
   config::Json context =
       config::Json::object();  ///< further published numbers by name, for the table only
 };
 
-/// Where a whole set was recorded, told from what is published: what fails when results move.
-/// 0: anywhere. What is near enough to published numbers is not for a set to say (evidence.h).
+/// Recorded results of a whole set, as opposed to published ones: fails if results move. 0: no
+/// limit. The required accuracy is not up to a set (evidence.h).
 struct Regression {
-  double each_within = 0;  ///< every point's relative deviation
+  double each_within = 0;  ///< relative deviation of every point
   double median_low = 0;   ///< median of simulated / published
   double median_high = 0;
-  double none_below = 0;  ///< no point's simulated / published
+  double none_below = 0;  ///< lower limit of each simulated / published
   double none_above = 0;
-  double share_low = 0;  ///< simulated / published of `share_least` of the points
+  double share_low = 0;  ///< range of simulated / published for `share_least` of the points
   double share_high = 0;
   double share_least = 0;
-  double rank_least = 0;     ///< Spearman's correlation of simulated and published values
-  double speedup_least = 0;  ///< every simulated speed-up over the baseline
+  double rank_least = 0;     ///< Spearman's correlation of simulated and published values, at least
+  double speedup_least = 0;  ///< every simulated speed-up over the baseline, at least
   double speedup_most = 0;
 };
 
-/// Speed-ups (values in a set without baseline) as a product of powers of some keys.
+/// Speed-ups (values if there is no baseline) as a product of powers of some keys.
 struct PowerLaw {
   struct Exponent {
-    std::string key;  ///< path of a number in the configs
+    std::string key;  ///< path of a numeric key
     double published = 0;
   };
-  std::string best_over;  ///< key: among points that differ only in it, the largest result counts
+  std::string best_over;  ///< of points that differ only in this key, the largest result counts
   std::vector<Exponent> exponents;
-  /// Further values of that key at which the baseline is tried; those it refuses do not count.
+  /// Further values of `best_over` to try the baseline at; those that it refuses do not count.
   config::Json baseline_values = config::Json::array();
 };
 
-/// Some points' values as a straight line over a number of theirs: its slope beside a published
-/// one.
+/// A straight line through some points' values over one of their numbers, with its published slope.
 struct Line {
   std::string name;
   std::vector<std::string> points;
-  std::vector<double> at;  ///< the number, by point
-  double scale = 1;        ///< factor on values, for the slope's unit
+  std::vector<double> at;  ///< the number, per point
+  double scale = 1;        ///< factor on values, to get the slope's unit
   std::string unit;        ///< unit of the slope
   double published = 0;    ///< the slope
 };
 
-/// Some points' values along a number of theirs, from the least on: the first that is near enough
-/// to the largest is published.
+/// Some points' values by one of their numbers, ascending: the first number whose value is near the
+/// largest value is published.
 struct Knee {
   std::string name;
   std::vector<std::string> points;
-  std::vector<double> at;     ///< the number, by point
-  double within = 0.08;       ///< part of the largest value that a near one may lack
+  std::vector<double> at;     ///< the number, per point
+  double within = 0.08;       ///< relative distance to the largest value that counts as near
   double published = 0;       ///< the number
-  double published_most = 0;  ///< where a range is published; 0: none is
+  double published_most = 0;  ///< upper end of a published range; 0: not a range
 };
 
-/// Where the speed-ups of points that have the same axes pass one, and the published one: between
-/// neighbours along a number of theirs, as a straight line of logarithms.
+/// Where the speed-ups of points with equal axes cross one, and the published speed-up: by log-log
+/// interpolation between neighbours along one of their numbers.
 struct Crossing {
-  std::string over;  ///< name of that number in the points' context; empty: not looked for
-  double least = 0;  ///< recorded: least number at which the published one is passed
+  std::string over;  ///< that number's name in the points' context; empty: no crossings
+  double least = 0;  ///< recorded: least number where the published speed-up is crossed
   double most = 0;
 };
 
-/// Points that differ in one of some numbers alone, and there to the next one that a point has: how
-/// the value changes from one to the other, beside how the published one does.
+/// Pairs of points that differ in one number only and are next to each other in it: the change of
+/// the value between them against the published change.
 struct Neighbours {
-  std::vector<std::string> over;  ///< key paths of the numbers; empty: not looked at
-  std::vector<std::string> same;  ///< key paths of what else neighbours have alike
-  double within = 0;              ///< relative deviation of a change that counts as near
-  double share = 0;               ///< recorded part of the changes that are
+  std::vector<std::string> over;  ///< key paths of the numbers; empty: no comparison
+  std::vector<std::string> same;  ///< further key paths in which neighbours must agree
+  double within = 0;              ///< relative deviation that counts as near
+  double share = 0;               ///< recorded: least share of near changes
 };
 
 /// A difference of unknown origin between published and simulated numbers.
@@ -128,10 +127,10 @@ struct Unexplained {
   std::string what;
 };
 
-/// Result that points are compared with: the same problem solved otherwise.
+/// The result that points are compared with: the same problem solved in another way.
 struct Baseline {                 // NOLINT(bugprone-exception-escape): the moves of Json
   config::Json config;            ///< null: none
-  std::vector<std::string> same;  ///< key paths that it takes from each point
+  std::vector<std::string> same;  ///< key paths taken from each point
 };
 
 /// A file of configs/validation or configs/papers: published numbers with their source.
@@ -140,7 +139,7 @@ struct ValidationSet {
   std::string title;
   Evidence evidence = Evidence::silicon;
   std::string citation;
-  std::string shortfall;  ///< why it does not reproduce what is published; empty: it should
+  std::string shortfall;  ///< why it misses the published numbers; empty: it should not
   std::string why;        ///< why our numbers are higher or lower; empty: no remark
   Metric metric;
   Unexplained unexplained;
@@ -151,19 +150,19 @@ struct ValidationSet {
   Crossing crossing;
   Neighbours neighbours;
   Baseline baseline;
-  std::vector<std::string> axes;  ///< key paths that are columns of the table in CSV
-  /// Keys of report.json that are columns of it too, of the baseline's reports as well.
+  std::vector<std::string> axes;  ///< key paths shown as columns of the CSV table
+  /// Keys of report.json shown as columns of that table, also for the baseline's reports.
   std::vector<std::string> columns;
   config::Json base;  ///< a config
   std::vector<ValidationPoint> points;
-  std::vector<std::string> changed;  ///< "machine.x=8", which validate --set lays over each config
+  std::vector<std::string> changed;  ///< "machine.x=8", which validate --set applies to each config
 };
 
-/// Throws ConfigError for a file that is not of this form; `origin` names it in messages.
+/// Throws ConfigError for a malformed file; `origin` names it in messages.
 ValidationSet read_validation_set(const config::Preset& preset, const std::string& origin);
 ValidationSet read_validation_set(const config::Preset& preset);
 
-/// The config of one point: the set's base with what the point changes, on one host thread.
+/// The config of one point: the set's base with the point's changes, on one host thread.
 config::Config point_config(const ValidationSet& set, const ValidationPoint& point,
                             const Catalogue& catalogue, config::Presets machines);
 
@@ -176,7 +175,7 @@ config::Config baseline_config(const ValidationSet& set, const config::Json& bas
 config::Json value_of(const ValidationSet& set, const ValidationPoint& point,
                       const std::string& key);
 
-/// A further published number of a point's; nothing if it has none of that name.
+/// A further published number of a point; nullopt if it has none of that name.
 std::optional<double> context_number(const ValidationPoint& point, const std::string& name);
 
 /// The metric's value in a report.
