@@ -40,7 +40,7 @@ constexpr std::array<Infix, 15> kInfixes = {{{"or", "or", 1},
 constexpr int kComparison = 3;
 constexpr int kTightest = 6;
 constexpr int kDeepest = 100;
-constexpr int kMostOperators = 1000;  // each is a level of the tree that evaluation goes down
+constexpr int kMostOperators = 1000;  // each adds a level to the tree's depth
 
 struct Function {
   std::string_view name;
@@ -78,7 +78,7 @@ class Parser {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
   }
 
-  /// Takes `spelled` if it stands here, as a word of its own if it is one.
+  /// Consumes `spelled` if it comes next, as a whole word if it is a word.
   bool take(std::string_view spelled) {
     skip_spaces();
     if (!text_.substr(at_).starts_with(spelled)) return false;
@@ -96,7 +96,7 @@ class Parser {
       const bool chain = found->binding == kComparison && next_is_comparison();
       if (chain) wrong("and between comparisons");
       if (++operators_ > kMostOperators) wrong(fmt::format("at most {} operators", kMostOperators));
-      std::vector<Node> sides;  // an initializer list would copy all that is to the left
+      std::vector<Node> sides;  // an initializer list would copy the whole left side
       sides.push_back(std::move(left));
       sides.push_back(std::move(right));
       left = call(std::string(found->name), std::move(sides));

@@ -52,7 +52,7 @@ FolderLock::FolderLock(const std::string& folder, Work work, const std::string& 
       file_(fmt::format("{}/{}.lock", folder, work_.kind)),
       is_shard_(is_shard) {
   const std::string owner = this_process(work_, points);
-  constexpr int kTries = 40;  // within two seconds the other has said who it is
+  constexpr int kTries = 40;  // two seconds, enough for the other process to write its name
   for (int i = 0; i < kTries; ++i) {
     open();
     const bool acquired = acquire(owner, points);
@@ -74,7 +74,7 @@ FolderLock::~FolderLock() {
   close();
 }
 
-/// The first says who it is while it has the lock alone.
+/// The first owner writes its name while it holds the lock alone.
 bool FolderLock::acquire(const std::string& owner, const std::string& points) {
   if (lock(F_WRLCK)) {
     write(owner);
@@ -102,7 +102,7 @@ bool FolderLock::lock(short kind) const {
   return errno != EAGAIN && errno != EACCES;
 }
 
-/// Its last owner may have removed the file between our opening and locking it.
+/// False if the last owner removed the file between our opening and locking it.
 bool FolderLock::is_in_place() const {
   struct stat opened {};
   struct stat named {};

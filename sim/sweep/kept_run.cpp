@@ -29,7 +29,7 @@ std::optional<Json> KeptRun::find() const {
       if (sum_of(at(file)) != sum) return std::nullopt;
     return Json::parse(data::read_file(at("report.json")));
   } catch (const UserError&) {        // a file is missing
-  } catch (const Json::exception&) {  // kept.json is not ours
+  } catch (const Json::exception&) {  // kept.json was not written by tessera
   }
   return std::nullopt;
 }

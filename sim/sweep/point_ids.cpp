@@ -16,7 +16,7 @@
 namespace tessera::sweep {
 namespace {
 
-/// The build id among the notes of one segment; empty if there is none.
+/// The build id among the notes of a segment; empty if there is none.
 std::string build_id_in(const char* notes, std::size_t size) {
   for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
     const auto* const header = reinterpret_cast<const ElfW(Nhdr)*>(notes + at);
@@ -33,7 +33,7 @@ std::string build_id_in(const char* notes, std::size_t size) {
   return "";
 }
 
-/// Stops at the first object, which is the program itself.
+/// A callback that stops at the first object, the program itself.
 int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   auto& found = *static_cast<std::string*>(result);
   for (int i = 0; i < object->dlpi_phnum && found.empty(); ++i) {
@@ -46,8 +46,8 @@ int find_build_id(dl_phdr_info* object, std::size_t /*size*/, void* result) {
   return 1;
 }
 
-/// True if configs name folders for files of this name: arrays, batches of images, recordings with
-/// their lists and labels.
+/// True for names of input files in folders that configs name: arrays, batches of images,
+/// recordings with their lists and labels.
 bool is_input(const std::string& name) {
   for (const char* end :
        {".npy", ".bin", ".aedat", "_labels.csv", "trials_to_train.txt", "trials_to_test.txt"})
@@ -55,7 +55,7 @@ bool is_input(const std::string& name) {
   return false;
 }
 
-/// Names of such files in a folder, and in its folders 0 to 9, which recordings of digits lie in.
+/// Names of input files in a folder and in its folders 0 to 9, which hold recordings of digits.
 std::set<std::string> inputs_in(const std::filesystem::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

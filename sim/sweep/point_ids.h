@@ -8,18 +8,18 @@
 
 namespace tessera::sweep {
 
-/// Which program this is: version, commit, and the linker's build id, which tells apart builds of
-/// edited sources.
+/// Identifies the program: version, commit, and the linker's build id, which distinguishes builds
+/// of edited sources.
 std::string program_identity();
 
-/// How a point gets its numbers.
+/// How a point's numbers are made.
 enum class Way : std::uint8_t { simulated, predicted };
 
-/// Identifies the program and its way to answer: one way's results are not taken for the other's.
+/// Identifies the program and the way, so that simulated and predicted results stay apart.
 std::string program_identity(Way way);
 
-/// Names of points: 32 hexadecimal digits of the SHA-256 of the resolved config (without what
-/// cannot change results), the contents of its input files and the program that runs it.
+/// Point ids: 32 hexadecimal digits of the SHA-256 of the resolved config (without keys that cannot
+/// change results), the contents of its input files and the program that runs it.
 class PointIds {
  public:
   explicit PointIds(std::string program) : program_(std::move(program)) {}
@@ -31,7 +31,7 @@ class PointIds {
   const std::string& hash_of_file(const std::string& file);
 
   std::string program_;
-  std::map<std::string, std::string> hashes_;  ///< by file name, each read once
+  std::map<std::string, std::string> hashes_;  ///< by file name; each file is read once
 };
 
 }  // namespace tessera::sweep

@@ -26,7 +26,7 @@ std::vector<Spec> take_specs(Layers& base, const std::string& file,
   return read_specs(section, origin, arguments);
 }
 
-/// The rows of combination `index`, one after the other; the last group varies fastest.
+/// The values of combination `index`, all groups' rows joined; the last group varies fastest.
 std::vector<Json> combination(const Spec& spec, std::size_t index) {
   std::vector<const std::vector<Json>*> rows;
   for (auto group = spec.groups.rbegin(); group != spec.groups.rend(); ++group) {
@@ -45,8 +45,8 @@ bool wanted(const Spec& spec, const Json& config) {
                              [&](const Expression& condition) { return condition.holds(config); });
 }
 
-/// True if the given values alone exclude a point. Such a point is not read, and may be one that
-/// cannot be read. Defaults are not known here.
+/// True if the given values alone exclude a point; such a point is not read, and may be unreadable.
+/// Defaults are not known here.
 bool excluded_unread(const Spec& spec, const Layers& layers) {
   try {
     return !wanted(spec, layers.value());
@@ -55,7 +55,7 @@ bool excluded_unread(const Spec& spec, const Layers& layers) {
   }
 }
 
-/// Points would differ in nothing.
+/// Refuses axes in `report`: their points would not differ.
 void refuse_report(const std::string& path, const std::string& origin) {
   if (path != "report" && !path.starts_with("report.")) return;
   throw ConfigError(origin, path,
@@ -105,7 +105,7 @@ bool Sweep::always_varies(const std::string& path) const {
          std::ranges::all_of(parts_, [&](const Part& part) { return contains(part.paths, path); });
 }
 
-/// The machine that all points have in common is put together once.
+/// Resolves the machine once if all points share it.
 void Sweep::extend_base() {
   const bool varies = std::ranges::any_of(axes_, [](const std::string& path) {
     return path == "machine" || path == "machine.extends";
@@ -138,7 +138,7 @@ std::string Sweep::name_of(const Point& point) const {
   return described(parts_[point.part].paths, point.values);
 }
 
-/// True if the conditions allow the point; then sets its names too.
+/// True if the conditions allow the point; then sets its id and config hash.
 bool Sweep::is_point(const Part& part, const Values& values, PointIds& ids, Point& point) const {
   const Layers merged = layers(part, values);
   if (excluded_unread(part.spec, merged)) return false;

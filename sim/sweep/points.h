@@ -14,38 +14,38 @@ namespace tessera::sweep {
 
 struct Point {
   std::size_t index;                 ///< among all points of the sweep, from 0
-  std::size_t part;                  ///< its part of the section `sweep`
-  std::vector<config::Json> values;  ///< one a path of the part
+  std::size_t part;                  ///< index of its part in the section `sweep`
+  std::vector<config::Json> values;  ///< one per path of the part
   std::string id;
-  std::string config;  ///< config::config_hash: the same whatever program runs it
+  std::string config;  ///< config::config_hash, independent of the program
 };
 
-/// Identity of these points: 64 hexadecimal digits of their ids.
+/// Identity of these points: the SHA-256 of their ids, 64 hexadecimal digits.
 std::string identity_of(std::span<const Point> points);
 
-/// A config and what is varied of it.
+/// A config and its axes.
 class Sweep {
  public:
-  /// Reads the file ("-": standard input) with its section `sweep`, `sets` (as of `tessera run`)
-  /// and axes of the command line. Throws UserError.
+  /// Reads the file ("-": standard input) with its section `sweep`, `sets` (as in `tessera run`)
+  /// and the axes of the command line. Throws UserError.
   Sweep(const std::string& file, std::span<const std::string> arguments,
         std::span<const std::string> sets, const Catalogue& catalogue, config::Presets machines);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Key paths of what varies in any part.
+  /// Key paths that vary in any part.
   [[nodiscard]] const std::vector<std::string>& axes() const { return axes_; }
-  /// True if it is an axis of each part, so that no other value of it holds.
+  /// True if `path` is an axis of every part, so that no other value of it applies.
   [[nodiscard]] bool always_varies(const std::string& path) const;
-  /// Those of the point's part with its values.
+  /// The axes of the point's part with the point's values.
   [[nodiscard]] config::Json axes_of(const Point& point) const;
-  /// Name of the point for people: "machine.tiles=64 workload.n=16".
+  /// The point's name for people: "machine.tiles=64 workload.n=16".
   [[nodiscard]] std::string name_of(const Point& point) const;
-  /// Told how many combinations are done, of how many.
+  /// Receives the number of combinations done, and of all.
   using Looked = std::function<void(std::size_t done, std::size_t all)>;
-  /// Told why a point's config cannot be read; the message names the point.
+  /// Receives the reason why a point's config cannot be read; the message names the point.
   using Refused = std::function<void(const UserError& why)>;
-  /// All points, each with a config that can be read. One that cannot goes to `refused`; without
-  /// it, and where no point is left, throws UserError.
+  /// All points with readable configs. Passes the errors of others to `refused`, or throws them
+  /// without it. Throws UserError if no point meets the conditions.
   [[nodiscard]] std::vector<Point> points(PointIds& ids, const Looked& looked = {},
                                           const Refused& refused = {}) const;
   [[nodiscard]] config::Config config(const Point& point) const;

@@ -67,7 +67,7 @@ std::string Sha256::finish() {
   const std::uint64_t bits = 8 * length_;
   std::array<std::byte, 72> tail{};
   tail[0] = std::byte{0x80};
-  const std::size_t zeros = (119 - length_ % 64) % 64;  // up to 8 bytes before a block's end
+  const std::size_t zeros = (119 - length_ % 64) % 64;  // so that 8 bytes remain to the block's end
   for (std::size_t i = 0; i < 8; ++i) {
     tail[1 + zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   }

@@ -9,12 +9,12 @@
 
 namespace tessera::sweep {
 
-/// SHA-256 (FIPS 180-4) of bytes that come in pieces.
+/// SHA-256 (FIPS 180-4) of data added in pieces.
 class Sha256 {
  public:
   void add(std::span<const std::byte> bytes);
   void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
-  /// 64 hexadecimal digits. Nothing may be added afterwards.
+  /// Returns 64 hexadecimal digits. Nothing may be added afterwards.
   std::string finish();
 
  private:
@@ -26,7 +26,7 @@ class Sha256 {
   std::uint64_t length_ = 0;
 };
 
-/// SHA-256 of a whole text.
+/// SHA-256 of a text.
 inline std::string sha256_of(std::string_view text) {
   Sha256 hash;
   hash.add(text);

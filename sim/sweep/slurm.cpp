@@ -31,7 +31,7 @@ std::string head(const SlurmJob& job, const std::string& name) {
       name, job.jobs);
 }
 
-/// Output of a command that succeeds.
+/// Returns the output of a command; throws UserError if it fails.
 std::string output_of(const std::string& line) {
   ShellAnswer answer = shell("tessera sweep", line);
   while (answer.text.ends_with('\n')) answer.text.pop_back();
@@ -39,7 +39,7 @@ std::string output_of(const std::string& line) {
   return answer.text;
 }
 
-/// "12" or "12;cluster" as `sbatch --parsable` prints it, after whatever a site adds above.
+/// Parses "12" or "12;cluster", the last line that `sbatch --parsable` prints.
 std::string job_id(const std::string& printed) {
   const std::string last = printed.substr(printed.rfind('\n') + 1);
   std::string id = last.substr(0, last.find(';'));

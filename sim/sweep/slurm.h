@@ -3,17 +3,17 @@
 #include <string>
 #include <vector>
 
-/// Sweeps on a cluster: an array job whose tasks each run a shard, and a job that runs what is
-/// still missing and writes the tables once the array has ended, however it ended.
+/// Sweeps on a cluster: an array job whose tasks each run a shard, and a collecting job that runs
+/// missing points and writes the tables after the array has ended, even if it failed.
 namespace tessera::sweep {
 
 struct SlurmJob {
   std::string config;
   std::vector<std::string> axes, sets;
-  std::string out;      ///< a folder that all nodes see
-  unsigned jobs = 1;    ///< points at a time, and cores, of a task
-  unsigned shards = 0;  ///< tasks; 0: one for 50 points, 1000 at most
-  std::string sbatch;   ///< further options, such as "--partition=x --time=60"
+  std::string out;      ///< a folder visible to all nodes
+  unsigned jobs = 1;    ///< points at a time, and cores, per task
+  unsigned shards = 0;  ///< tasks; 0: one per 50 points, at most 1000
+  std::string sbatch;   ///< additional options, such as "--partition=x --time=60"
 };
 
 struct Submitted {
@@ -21,14 +21,14 @@ struct Submitted {
   std::string array_job, collecting_job;  ///< Slurm's ids
 };
 
-/// The two scripts.
+/// The text of the two scripts.
 std::string array_script(const SlurmJob& job, const std::string& program, unsigned tasks);
 std::string collecting_script(const SlurmJob& job, const std::string& program);
 
-/// Throws UserError if there is no sbatch, or the nodes could not read the config.
+/// Throws UserError if sbatch is missing, or if the nodes could not read the config.
 void require_slurm(const SlurmJob& job);
 
-/// Writes the scripts to OUT/slurm and hands them to sbatch. Throws UserError if that fails.
+/// Writes the scripts to OUT/slurm and submits them with sbatch. Throws UserError if that fails.
 Submitted submit(const SlurmJob& job, std::size_t points);
 
 /// A word that a POSIX shell reads back as `text`.
@@ -39,7 +39,7 @@ struct ShellAnswer {
   std::string text;  ///< standard output and error
 };
 
-/// Runs a command of the shell for `caller`, "tessera plot". Throws UserError if no shell starts.
+/// Runs a shell command for `caller`, such as "tessera plot". Throws UserError if no shell starts.
 ShellAnswer shell(const std::string& caller, const std::string& line);
 
 }  // namespace tessera::sweep

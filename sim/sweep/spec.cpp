@@ -19,7 +19,7 @@ namespace {
 
 using config::shown;
 
-/// A part of the section `sweep` and where it stands.
+/// A part of the section `sweep` and its place.
 struct Part {
   const Json& value;
   const std::string& file;
@@ -53,7 +53,7 @@ void refuse_unknown(const Part& part, std::initializer_list<std::string_view> kn
   }
 }
 
-/// A list of values, a text as on the command line, or one value.
+/// A list of values, a text as on the command line, or a single value.
 std::vector<Json> values_of(const Part& part) {
   if (part.value.is_string()) {
     return parse_values(part.value.get<std::string>(), fmt::format("{}: {}", part.file, part.path));
@@ -129,7 +129,7 @@ std::uint64_t count_of(const Part& part, std::uint64_t low, std::uint64_t high) 
   return part.value.get<std::uint64_t>();
 }
 
-/// The value of one axis for each of `count` draws; each axis has its own stream.
+/// Draws `count` values of one axis; each axis has its own random stream.
 std::vector<Json> draws(const Part& part, std::size_t count, std::uint64_t seed,
                         std::uint64_t stream) {
   std::vector<Json> drawn;
@@ -198,8 +198,8 @@ void read_section(const Part& part, Spec& spec) {
   }
 }
 
-/// An axis of the command line takes the place of one with its path, in the parts that have it; if
-/// no part has, all parts get it.
+/// An axis of the command line replaces one with its path in each part that has it; if no part has
+/// it, all parts get it.
 void read_argument(const std::string& argument, std::vector<Spec>& specs) {
   const std::string origin = "tessera sweep";
   const std::size_t equals = argument.find('=');

@@ -16,7 +16,7 @@ using config::Json;
 
 namespace {
 
-// A point's file: {"sha256":"64 digits","id":...}. The sum is that of the text without it.
+// A point's file: {"sha256":"64 digits","id":...}. The sum covers the text without the sum.
 constexpr std::string_view kHead = R"({"sha256":")";
 constexpr std::string_view kNext = R"(",)";
 constexpr std::size_t kDigits = 64;
@@ -26,7 +26,7 @@ std::string with_sum(const std::string& object) {
                      std::string_view(object).substr(1));
 }
 
-/// The object whose sum agrees; empty if none does.
+/// The stored object if its sum matches; else empty.
 std::string without_sum(std::string_view text) {
   const std::size_t begin = kHead.size() + kDigits + kNext.size();
   const bool has_sum = text.size() > begin && text.starts_with(kHead) &&

@@ -7,15 +7,15 @@
 
 namespace tessera::sweep {
 
-/// Status of a point.
-///   done    the run's report
-///   predicted  what the plan predicts of a run that there was not; under an id of its own
-///   wrong   the report of a run whose check failed
-///   failed  what the user's config or program made impossible; it would fail again
-///   stuck   no progress; it would be again
-///   defect  a broken invariant of ours
-///   starved the host had not enough memory, threads, files or room; the next call tries again
-///   died    its process was killed; the next call tries again
+/// Status of a point:
+///   done      the run's report
+///   predicted the plan's prediction, without a run; stored under an id of its own
+///   wrong     the report of a run whose check failed
+///   failed    the user's config or program is impossible; permanent
+///   stuck     no progress; permanent
+///   defect    a broken invariant of ours
+///   starved   the host lacked memory, threads, files or disk space; the next call retries
+///   died      its process was killed; the next call retries
 struct Result {
   std::string status;
   std::string error;  ///< empty if done
@@ -31,25 +31,25 @@ inline bool has_numbers(const config::Json& status) {
   return status == "done" || status == "predicted";
 }
 
-/// The results of points in a folder, a file each with its id and a checksum, which appear whole.
+/// The results of points in a folder, one file each with id and checksum, written atomically.
 /// Several processes and hosts may share it.
 class Store {
  public:
-  /// In a sweep's folder `out`.
+  /// The store of the sweep in folder `out`.
   explicit Store(const std::string& out) : out_(out), folder_(out + "/points") {}
 
   /// Creates the folder. Throws UserError.
   void open() const;
-  /// Nothing if there is none that is whole, of this point, and final. This and the next two throw
-  /// UserError where something else than a file has its name.
+  /// The point's final result; nullopt if it is missing or damaged. This and the next two throw
+  /// UserError if something other than a file has the file's name.
   [[nodiscard]] std::optional<Result> find(const std::string& id) const;
-  /// Also one that is to be tried again.
+  /// Also returns results that are to be retried.
   [[nodiscard]] std::optional<Result> find_any(const std::string& id) const;
-  /// Why the point's file cannot be used, naming it; empty if it can be, or there is none.
+  /// Why the point's file cannot be used, naming it; empty if it is usable or missing.
   [[nodiscard]] std::string damage(const std::string& id) const;
   /// Throws UserError or HostLimit.
   void put(const std::string& id, const Result& result) const;
-  /// Removes temporary files that killed processes left, of tables too.
+  /// Removes temporary files of killed processes, including those of tables.
   void remove_leftovers() const;
 
  private:

@@ -37,7 +37,7 @@ void flatten(const Json& value, const std::string& path, Cells& cells) {
   if (!of_objects) cells.emplace_back(path, cell_text(value));
 }
 
-/// Sections of a report that stand elsewhere in the row, or depend on the host.
+/// Sections of a report with other columns, or dependent on the host.
 bool is_apart(const std::string& key) {
   constexpr std::array kApart = {"tessera", "config", "host", "plan", "prediction"};
   return contains(kApart, key);
@@ -45,8 +45,8 @@ bool is_apart(const std::string& key) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Which columns there are, in three runs: the report's, the plan's, the prediction's, each in
-/// order of first appearance.
+/// The columns in three runs: the report's, the plan's, the prediction's, each in order of first
+/// appearance.
 class Columns {
  public:
   void add(const Cells& cells) {
@@ -92,7 +92,7 @@ void write_line(std::ostream& out, const std::vector<std::string>& cells) {
   out << '\n';
 }
 
-/// Writes results.jsonl and learns the columns on the way.
+/// Writes results.jsonl and collects the columns.
 Columns write_jsonl(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
                     const Store& store) {
   Columns columns;

@@ -8,30 +8,30 @@
 #include "sim/sweep/points.h"
 #include "sim/sweep/store.h"
 
-/// The files that people read. The rows are those of the points, in their order.
+/// The tables of a sweep. Rows are in the order of the points.
 namespace tessera::sweep {
 
-/// Columns of results.csv and their cells.
+/// Columns of results.csv with their cells.
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
-/// The columns of a report after the axes: its numbers by dotted path, plan.* and prediction.*.
-/// Nothing that depends on the host. Lists of values are JSON; lists of objects are left out.
+/// The columns of a report after the axes: its numbers by dotted path, plan.* and prediction.*,
+/// but none of the host. Lists of values become JSON; lists of objects are left out.
 Cells cells_of(const config::Json& report);
 
-/// A cell as CSV writes it (RFC 4180). A text that a spreadsheet could take for a formula, as it
-/// begins with =, +, - or @ and is no number, is quoted too.
+/// A cell in CSV (RFC 4180). Also quotes texts that a spreadsheet could take for a formula: those
+/// that begin with =, +, - or @ and are not numbers.
 std::string csv_cell(const std::string& text);
-/// The cells of a line written so.
+/// Splits a line of such cells.
 std::vector<std::string> cells_of_line(const std::string& line);
 
-/// Throws UserError where the folder has tables of points that this sweep does not have, or has in
-/// another way: what an earlier sweep found would go. The same points of another program, and more
-/// of them, may come.
+/// Throws UserError if the folder's tables have points that this sweep lacks, or of another way:
+/// results of an earlier sweep would be lost. The same points of another program, and additional
+/// points, are allowed.
 void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
                       Way way);
 
-/// Writes points.jsonl: a line a point with its number, id, axes, the hash of its config and, where
-/// it is predicted, that it is.
+/// Writes points.jsonl: one line per point with number, id, axes, config hash and, if so,
+/// `predicted`.
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
                   Way way);
 

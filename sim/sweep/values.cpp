@@ -10,10 +10,10 @@
 namespace tessera::sweep {
 namespace {
 
-/// A number at the text's beginning, which it takes off.
+/// Parses a number at the text's beginning and removes it.
 std::optional<double> take_number(std::string_view& text, bool& integers) {
   double number = 0;
-  // "1..8": the dots are no part of the number.
+  // "1..8": the dots are not part of the number.
   const std::string_view candidate = text.substr(0, text.find(".."));
   const auto [end, error] =
       std::from_chars(candidate.data(), candidate.data() + candidate.size(), number);
@@ -26,7 +26,7 @@ std::optional<double> take_number(std::string_view& text, bool& integers) {
   return number;
 }
 
-/// Without the last digits, which are errors of the arithmetic: 0.1 + 0.2 becomes 0.3.
+/// Rounds away errors of the arithmetic: 0.1 + 0.2 becomes 0.3.
 double rounded(double number, int digits) {
   return std::stod(fmt::format("{:.{}g}", number, digits));
 }
@@ -51,7 +51,7 @@ void check_range(const Range& range, const std::string& where) {
   }
 }
 
-/// Throws UserError if not all its values can be listed.
+/// Throws UserError if the range's values cannot all be listed.
 void check_listable(const Range& range, const std::string& where) {
   if (range.kind == Range::Kind::logarithmic) {
     throw UserError("{}: log is for sweep.random", where);
@@ -66,7 +66,7 @@ void check_listable(const Range& range, const std::string& where) {
   if (steps >= kMost) throw UserError("{}: more than {} values", where, kMost);
 }
 
-/// Commas outside of lists, objects and quoted texts.
+/// Splits at commas outside of lists, objects and quoted texts.
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

@@ -7,12 +7,12 @@
 
 #include "sim/config/json_text.h"
 
-/// The values of one axis of a sweep, as people write them.
+/// Parses the values of a sweep's axis, as people write them.
 namespace tessera::sweep {
 
 using config::Json;
 
-/// "16..4096*4", "0..10+2", "1..8" or, to draw from, "0.001..1 log".
+/// "16..4096*4", "0..10+2", "1..8", or for drawing "0.001..1 log".
 struct Range {
   enum class Kind { plain, steps, factors, logarithmic };
   Kind kind = Kind::plain;
@@ -20,18 +20,18 @@ struct Range {
   double by = 1;  ///< for steps and factors
   bool integers = true;
 
-  /// All values, `high` included if it is reached; plain: every integer.
+  /// All values, `high` included if it is hit; plain: every integer.
   [[nodiscard]] std::vector<Json> values() const;
-  /// A value of plain or logarithmic by a fraction in [0, 1); reals have six digits.
+  /// The value of a plain or logarithmic range at a fraction in [0, 1); reals have six digits.
   [[nodiscard]] Json at(double fraction) const;
 };
 
-/// Nothing if the text is no number followed by ".."; throws UserError, starting with `origin`, for
-/// a range that is none.
+/// Nullopt if the text is not a number followed by ".."; throws UserError, starting with `origin`,
+/// for a malformed range.
 std::optional<Range> parse_range(std::string_view text, const std::string& origin);
 
-/// Values and ranges with commas between; a value is JSON if it parses, else a text. Throws
-/// UserError that starts with `origin`.
+/// Comma-separated values and ranges; a value is JSON if it parses, else a text. Throws UserError
+/// that starts with `origin`.
 std::vector<Json> parse_values(std::string_view text, const std::string& origin);
 
 }  // namespace tessera::sweep
