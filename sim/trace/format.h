@@ -14,25 +14,25 @@
 
 namespace tessera::trace {
 
-/// A superstep that has ended.
+/// A finished superstep.
 struct Superstep {
-  std::uint64_t number;  ///< count over all that the machine ran, from 0 on
+  std::uint64_t number;  ///< counted over all of the machine's supersteps, from 0
   const SuperstepRecord& record;
   bool measured;
   Name step;                     ///< step name in the program
-  std::span<const Span> phases;  ///< phases of the tile that all others waited for; on no lane
+  std::span<const Span> phases;  ///< phases of the last-arriving tile; without a lane
 
   [[nodiscard]] Cycle start() const { return record.start; }
   [[nodiscard]] Cycle end() const { return record.start + record.time.total(); }
 };
 
-/// Spans of chosen tiles and their workers in a superstep, in the order of their lanes.
+/// Spans and transfers of chosen tiles and their workers in a superstep, ordered by lane.
 struct Told {
   std::span<const Span> spans;
   std::span<const Received> transfers;
 };
 
-/// Counters of the machine over time.
+/// The machine's counters.
 enum class Counter : std::uint8_t {
   active_tiles,
   bytes_in_flight,
@@ -42,9 +42,9 @@ enum class Counter : std::uint8_t {
 };
 constexpr std::size_t kCounters = 5;
 
-/// A kind of trace file. Supersteps of one zone come in order of time, and so do a counter's
-/// samples; of different zones, and transfers, in any order, but none before what nothing_before()
-/// said.
+/// A kind of trace file. Supersteps of one zone come in time order, as do a counter's samples;
+/// those of different zones, and transfers, come in any order, but never before the last
+/// nothing_before().
 class Format {
  public:
   Format() = default;
@@ -52,31 +52,31 @@ class Format {
   Format& operator=(const Format&) = delete;
   virtual ~Format() = default;
 
-  /// The next Name; the first of all are those of kStateNames.
+  /// Adds the next Name; the first ones must be those of kStateNames.
   virtual void add_name(std::string_view text) = 0;
   virtual void counter(Counter counter, std::span<const StepCounter::Sample> samples) = 0;
   virtual void superstep(const Superstep& superstep) = 0;
-  /// Adds spans of its tiles and workers; those of one lane in order of time.
+  /// Adds spans of the file's tiles and workers; those of one lane in time order.
   virtual void spans(std::span<const Span> spans) = 0;
-  /// Adds transfers that its tiles received; those of one lane in order of time.
+  /// Adds transfers received by the file's tiles; those of one lane in time order.
   virtual void transfers(std::span<const Received> transfers) = 0;
-  /// All that is told from now on lies at `until` or later.
+  /// All later calls concern times at or after `until`.
   virtual void nothing_before(Cycle /*until*/) {}
-  /// No more of both will be told; what the lanes do is not known from `at` on.
+  /// No more spans or transfers follow; the lanes' states are unknown from `at` on.
   virtual void end_spans(Cycle /*at*/) {}
-  /// No more supersteps will be told.
+  /// No more supersteps follow.
   virtual void end_supersteps(Cycle /*at*/) {}
-  /// Ends the file with remarks: what it leaves out, why the run stopped.
+  /// Ends the file with remarks: what it omits, why the run stopped.
   virtual void finish(Cycle at, std::span<const std::string> remarks) = 0;
 
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
-  /// More of them that are sure to come.
+  /// Upper bound on bytes not written yet.
   [[nodiscard]] virtual std::uint64_t most_pending_bytes() const { return 0; }
-  /// Most bytes of one span or sample, and how many of them a transfer counts as.
+  /// Maximum bytes of a span or sample; a transfer counts as kTransfer of them.
   static constexpr std::uint64_t kMostBytes = 192, kTransfer = 2;
 };
 
-// Content of trace.pftrace and of trace.vcd.
+// Formats of trace.pftrace and trace.vcd.
 std::unique_ptr<Format> perfetto_trace(std::ostream& out, const Settings& settings);
 std::unique_ptr<Format> vcd_trace(std::ostream& out, const Settings& settings);
 

@@ -8,17 +8,17 @@
 
 namespace tessera::trace {
 
-/// A file being written in large pieces, whose length is known at any time.
+/// A buffered file whose length is known at any time.
 class Output {
  public:
   explicit Output(std::ostream& out) : out_(out), piece_(kPiece) {}
 
-  /// Where the next bytes go: room for so many.
+  /// Returns where the next bytes go, with room for `bytes` bytes.
   [[nodiscard]] char* room(std::size_t bytes) {
     if (piece_.size() - size_ < bytes) make_room(bytes);
     return piece_.data() + size_;
   }
-  /// They end before `end`.
+  /// Call it after writing, with the end of the written bytes.
   void wrote(const char* end) { size_ = static_cast<std::size_t>(end - piece_.data()); }
 
   void append(std::string_view bytes) {
@@ -34,7 +34,7 @@ class Output {
   [[nodiscard]] std::uint64_t bytes() const { return flushed_ + size_; }
 
  private:
-  /// Still near the host core when the kernel copies it: a third of the time of 256 KiB.
+  /// Stays in the host's cache until the kernel copies it: a third of the time of 256 KiB.
   static constexpr std::size_t kPiece = 1U << 15;
 
   void make_room(std::size_t bytes) {

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// Field numbers of Perfetto's messages, and the names by which a trace's tracks and annotations
-/// are known.
+/// Field numbers of Perfetto's messages, and the names of a trace's tracks and annotations.
 /// Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/*.proto.
 namespace tessera::trace::perfetto {
 

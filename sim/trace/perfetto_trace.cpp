@@ -14,8 +14,8 @@ namespace tessera::trace {
 namespace {
 
 /// trace.pftrace: for each zone a track of supersteps, with the phases of the last-arriving tile
-/// inside; counters; for each chosen tile a track, one a worker, and those of what it receives.
-/// Times are ns, rounded down; the cycles stand beside.
+/// inside; counters; for each chosen tile a track, one per worker, and tracks of received
+/// transfers. Times are ns, rounded down; annotations give the cycles.
 class PerfettoTrace : public Format {
  public:
   PerfettoTrace(std::ostream& out, const Settings& settings);
@@ -43,7 +43,7 @@ class PerfettoTrace : public Format {
   std::vector<PerfettoWriter::Track> supersteps_;  ///< by zone
   std::array<PerfettoWriter::Track, kCounters> counters_{};
   PerfettoWriter::Track first_lane_ = 0;
-  /// Slices of one track do not overlap: a tile that receives from several at once has more.
+  /// Slices of one track must not overlap: a tile with concurrent transfers has several.
   struct Receiving {
     PerfettoWriter::Track track;
     Cycle busy_until;

@@ -11,14 +11,14 @@ namespace {
 
 using namespace perfetto;
 
-/// Writes protobuf fields one after the other, messages within messages in place.
+/// Writes protobuf fields in sequence, nested messages in place.
 /// Source: protobuf.dev/programming-guides/encoding (wire types 0 and 2).
 class ProtobufWriter {
  public:
-  /// Most bytes of one number, or of a text or message beside its content.
+  /// Maximum bytes of one number, or of a text or message without its content.
   static constexpr std::size_t kMostBytes = 20;
 
-  /// `at` must have room for all that is written.
+  /// `at` must have room for all fields.
   explicit ProtobufWriter(char* at) : at_(at) {}
 
   void number(std::uint32_t field, std::uint64_t value) {
@@ -31,10 +31,10 @@ class ProtobufWriter {
     std::memcpy(at_, value.data(), value.size());
     at_ += value.size();
   }
-  /// Begins a message, which end_message() of the returned pointer ends.
+  /// Begins a message; end_message() of the returned pointer ends it.
   [[nodiscard]] char* begin_message(std::uint32_t field) {
     varint(std::uint64_t{field} << 3 | kLengthDelimited);
-    return at_++;  // one byte for its length: enough for nearly all
+    return at_++;  // one byte for the length suffices for nearly all
   }
   void end_message(char* length) {
     const char* const content = length + 1;
@@ -47,7 +47,7 @@ class ProtobufWriter {
     at_ += size;
   }
 
-  /// Where what was written ends.
+  /// The end of the written bytes.
   [[nodiscard]] char* end() const { return at_; }
 
  private:
@@ -71,12 +71,12 @@ class ProtobufWriter {
 constexpr std::uint32_t kExplicitOrder = 3;
 constexpr std::uint32_t kOnlySequence = 1;
 constexpr std::uint32_t kStateCleared = 1;  // the first packet: no names are known yet
-constexpr std::uint32_t kNeedsState = 2;    // it refers to names written before
+constexpr std::uint32_t kNeedsState = 2;    // refers to names in earlier packets
 
-/// One packet, written where the file goes on.
+/// One packet, written at the file's end.
 class Packet : public ProtobufWriter {
  public:
-  /// It holds `numbers` numbers and messages beside its own, and texts of so many bytes.
+  /// It holds `numbers` numbers and messages besides its own, and texts of `text_bytes` bytes.
   Packet(Output& output, std::size_t numbers, std::size_t text_bytes = 0)
       : ProtobufWriter(output.room((kOwn + numbers) * kMostBytes + text_bytes)),
         output_(output),
@@ -99,7 +99,7 @@ class Packet : public ProtobufWriter {
   char* packet_;
 };
 
-/// A packet with an event, which stays open.
+/// An open packet with an event.
 class Event : public Packet {
  public:
   Event(Output& output, std::uint32_t type, PerfettoWriter::Track track, std::uint64_t at,
@@ -117,8 +117,7 @@ class Event : public Packet {
   char* event_;
 };
 
-/// A packet that declares a track, which stays open. Tracks are shown in the order of their
-/// numbers.
+/// An open packet that declares a track. Tracks are shown in the order of their numbers.
 class TrackPacket : public Packet {
  public:
   TrackPacket(Output& output, PerfettoWriter::Track track, PerfettoWriter::Track parent,

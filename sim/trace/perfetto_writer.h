@@ -8,13 +8,13 @@
 
 namespace tessera::trace {
 
-/// Writes a Perfetto trace: tracks with slices, instants and counters. Times are nanoseconds; the
-/// events of one track come in order, those of several tracks in any.
-/// Source: perfetto.dev, protos/perfetto/trace/trace_packet.proto and track_event/*.proto.
+/// Writes a Perfetto trace: tracks with slices, instants and counters. Times are nanoseconds;
+/// events must be in order within a track, not across tracks. Source: perfetto.dev,
+/// protos/perfetto/trace/trace_packet.proto and track_event/*.proto.
 class PerfettoWriter {
  public:
   using Track = std::uint64_t;
-  using Name = std::uint64_t;  ///< id of an event's or annotation's name, written once
+  using Name = std::uint64_t;  ///< id of an event's or annotation's name, which is written once
   enum class Unit : std::uint8_t { count = 2, bytes = 3 };
   struct Annotation {
     Name name;
@@ -24,14 +24,14 @@ class PerfettoWriter {
 
   explicit PerfettoWriter(std::ostream& out);
 
-  /// Tracks are numbered in the order of their making; those below one parent are shown in it.
+  /// Tracks are numbered, and shown below their parent, in the order of creation.
   Track add_track(Track parent, std::string_view name);
   Track add_counter(Track parent, std::string_view name, Unit unit);
-  /// Another one each time, numbered from 1 on.
+  /// Returns a new Name each time, numbered from 1.
   Name add_event_name(std::string_view text);
   Name add_annotation_name(std::string_view text);
 
-  /// Slices of one track lie within each other or apart.
+  /// Slices of one track must be nested or disjoint.
   void begin(Track track, std::uint64_t at, Name name,
              std::initializer_list<Annotation> annotations);
   void end(Track track, std::uint64_t at);

@@ -22,16 +22,15 @@ struct ProtobufField {
   std::string_view bytes;
 };
 
-/// Reads the fields of one message, one after the other. Errors are UserErrors
-/// `file: byte N: ...`.
-/// Source: protobuf.dev/programming-guides/encoding.
+/// Reads the fields of one message in sequence. Errors are UserErrors `file: byte N: ...`. Source:
+/// protobuf.dev/programming-guides/encoding.
 class ProtobufReader {
  public:
-  /// `bytes` lie within those of the whole file, that begin at `begin`.
+  /// `bytes` must lie within the file's bytes, which begin at `begin`.
   ProtobufReader(std::string_view bytes, const char* begin, const std::string& file)
       : rest_(bytes), begin_(begin), file_(file) {}
 
-  /// Nothing at the end. Fields of 4 and 8 bytes have neither number nor bytes.
+  /// Nullopt at the end. Fields of 4 and 8 bytes have neither number nor bytes.
   std::optional<ProtobufField> next() {
     if (rest_.empty()) return std::nullopt;
     const std::uint64_t tag = varint();
@@ -91,18 +90,18 @@ class ProtobufReader {
   const std::string& file_;
 };
 
-/// "tile 12" with "tile " in front: 12.
+/// The number after `front`: 12 for "tile 12" and "tile ".
 std::optional<std::uint32_t> number_behind(std::string_view text, std::string_view front) {
   if (!text.starts_with(front)) return std::nullopt;
   return number_in<std::uint32_t>(text.substr(front.size()));
 }
 
-/// Kind of the slices of a track.
+/// A track by its kind of slices.
 struct Track {
   enum class Kind : std::uint8_t { other, machine, tiles, supersteps, tile, worker, receives };
   Kind kind = Kind::other;
-  std::uint32_t tile = 0, worker = 0;  ///< `tile`: of supersteps the zone
-  std::size_t open = 0;                ///< slices that have begun and not ended
+  std::uint32_t tile = 0, worker = 0;  ///< for `supersteps`, `tile` is the zone
+  std::size_t open = 0;                ///< begun, unended slices
 };
 
 Track track_of(std::string_view name, const Track* parent) {
@@ -182,7 +181,7 @@ class PerfettoReading {
     }
   }
 
-  /// Fields of an event, and those of a slice's annotations that are read here.
+  /// Fields of an event, and the slice annotations that are read.
   struct Event {
     std::uint64_t type = 0, track = 0, name = 0;
     std::string_view text;

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kUnknownWord = "x";
 
-/// The words of a VCD and their lines.
+/// The words of a VCD, with their line numbers.
 class Words {
  public:
   Words(const std::string& text, const std::string& file) : text_(text), file_(file) {}
 
-  /// Empty at the end.
+  /// Returns an empty word at the end.
   std::string_view next() {
     constexpr std::string_view kBlank = " \t\r\n";
     const std::size_t begin = std::min(text_.find_first_not_of(kBlank, at_), text_.size());
@@ -34,7 +34,7 @@ class Words {
     if (word.empty()) fail("found the file's end");
     return word;
   }
-  /// The words up to $end, one blank between.
+  /// The words up to $end, joined by blanks.
   std::string until_end() {
     std::string all;
     for (std::string_view word = needed(); word != "$end"; word = needed())
@@ -59,7 +59,7 @@ class Words {
   std::size_t at_ = 0, line_ = 1;
 };
 
-/// Femtoseconds of "1 fs", "10ps"; nothing if it is no timescale.
+/// Femtoseconds of "1 fs", "10ps"; nullopt if it is not a timescale.
 std::optional<std::uint64_t> femtoseconds_of(const std::string& timescale) {
   constexpr std::array<std::string_view, 6> kUnits = {"fs", "ps", "ns", "us", "ms", "s"};
   const std::size_t digits = std::min(timescale.find_first_not_of("10"), timescale.size());
@@ -74,12 +74,12 @@ std::optional<std::uint64_t> femtoseconds_of(const std::string& timescale) {
   return std::nullopt;
 }
 
-/// Where a signal's changes go.
+/// A signal by its meaning.
 struct Signal {
   enum class Kind : std::uint8_t { other, number, bytes, step, phase, state, worker, receives };
   Kind kind = Kind::other;
-  std::uint32_t tile = 0, worker = 0;  ///< `tile`: of a superstep's signals the zone
-  bool open = false;                   ///< a slice that has not ended
+  std::uint32_t tile = 0, worker = 0;  ///< for a superstep's signals, `tile` is the zone
+  bool open = false;                   ///< has an unended slice
 };
 
 class VcdReading {
@@ -107,7 +107,7 @@ class VcdReading {
 
  private:
   void declare(std::string_view keyword) {
-    if (keyword == "$end" || keyword.starts_with("$dump")) return;  // around changes
+    if (keyword == "$end" || keyword.starts_with("$dump")) return;  // these enclose changes
     const std::string text = words_.until_end();
     if (keyword == "$timescale") scale(text);
     if (keyword == "$comment") comment(text);
@@ -134,7 +134,7 @@ class VcdReading {
     recording_.timescale += fmt::format(", {} fs a cycle", cycle_);
   }
 
-  /// "wire 64 ! superstep"
+  /// Parses "wire 64 ! superstep".
   void declare_signal(const std::string& text) {
     const std::size_t name = text.rfind(' ') + 1;
     if (name < 2 || scopes_.empty()) return words_.fail(fmt::format("found $var {}", text));
@@ -176,7 +176,7 @@ class VcdReading {
     now_ = at;
   }
 
-  /// "s" and a word, "b" and a number, and then the signal; or a digit and the signal as one.
+  /// "s" and a word or "b" and a number, then the signal; or digit and signal in one word.
   void change(std::string_view word) {
     constexpr std::string_view kDigits = "01xXzZ", kWords = "bBrRsS";
     const bool scalar = kDigits.find(word.front()) != std::string_view::npos;
@@ -217,7 +217,7 @@ class VcdReading {
     zone.open = true;
   }
 
-  /// A superstep's end is the zone's next one's start, or where its last tile ends.
+  /// A superstep ends where the zone's next one begins, or where its last tile ends.
   void end_superstep(std::uint32_t number) {
     recording_.zones[number].supersteps.back().end = now_;
     zones_[number].open = false;
@@ -247,7 +247,7 @@ class VcdReading {
     signal.open = true;
   }
 
-  /// "-3:64,+5:128": 64 bytes of tile 3 are there, 128 of tile 5 begin.
+  /// "-3:64,+5:128": 64 bytes from tile 3 have arrived, 128 from tile 5 begin.
   void receive(std::uint32_t number, std::string_view value) {
     std::vector<Recording::Arrival>& transfers = recording_.tiles[number].transfers;
     std::vector<std::size_t>& open = receiving_[number];
@@ -278,10 +278,10 @@ class VcdReading {
   Recording recording_;
   std::vector<std::string> scopes_;
   std::unordered_map<std::string, Signal> signals_;
-  std::map<std::uint32_t, std::vector<std::size_t>> receiving_;  ///< by tile: numbers of transfers
+  std::map<std::uint32_t, std::vector<std::size_t>> receiving_;  ///< by tile: open transfers
   std::uint64_t tick_ = 0, cycle_ = 0;                           ///< femtoseconds
   Cycle now_;
-  /// The values of a zone's signals; `open`: a superstep that has not ended.
+  /// The values of a zone's signals; `open`: a superstep has not ended.
   struct OpenZone {
     std::uint64_t number = 0, bytes = 0;
     bool open = false;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kPerfetto = ".pftrace", kVcd = ".vcd";
 
-/// In order of time; sets the end.
+/// Sorts all slices by time and sets the recording's end.
 void put_in_order(Recording& recording) {
   const auto sort = [&](auto& slices) {
     std::ranges::stable_sort(slices, [](const auto& a, const auto& b) {

@@ -10,10 +10,10 @@
 
 namespace tessera::trace {
 
-/// A trace that `tessera run` wrote, read back. Both of its files say the same, but that a VCD
+/// A trace of `tessera run`, read back. Both file formats have the same content, except that a VCD
 /// writes names as words (VcdWriter::word_of).
 struct Recording {
-  /// A time in which one thing was done.
+  /// An interval with one activity.
   struct Slice {
     Cycle begin, end;
     Name name;
@@ -30,7 +30,7 @@ struct Recording {
     std::uint32_t from;
     Bytes bytes;
   };
-  /// Tiles with supersteps of their own; most programs have one of all tiles.
+  /// A set of tiles with its own supersteps; most programs have one of all tiles.
   struct Zone {
     std::vector<Superstep> supersteps;
     std::vector<Slice> phases;  ///< phases of the last-arriving tiles
@@ -41,7 +41,7 @@ struct Recording {
     std::vector<Arrival> transfers;
   };
 
-  /// No machine has more: tiles of higher numbers are none.
+  /// Higher tile numbers are not tiles: no machine has more.
   static constexpr std::uint32_t kMostTiles = 1U << 24;
 
   std::string file;
@@ -49,22 +49,22 @@ struct Recording {
   std::vector<std::string> names;
   std::map<std::uint32_t, Zone> zones;
   std::map<std::uint32_t, Tile> tiles;
-  std::vector<std::string> remarks;  ///< omissions, and why the run stopped
+  std::vector<std::string> remarks;  ///< what was omitted, and why the run stopped
   Cycle end;                         ///< end of the last slice
 
-  /// `of`: the file. The first names are those of kStateNames, as in what is written.
+  /// `of`: the file. The first names are those of kStateNames, as in written traces.
   explicit Recording(std::string of);
-  /// The number of a name, known or new.
+  /// The number of a name, which is added if it is new.
   Name name(std::string_view text);
 
  private:
   std::map<std::string, Name, std::less<>> known_;
 };
 
-/// True if the file's name is that of a trace: *.pftrace or *.vcd.
+/// True if the file is named like a trace: *.pftrace or *.vcd.
 bool is_trace(const std::string& file);
 
-/// Throws UserError naming the file, and where in it, for what `tessera run` does not write.
+/// Throws UserError, naming file and position, for content that `tessera run` does not write.
 Recording read_trace(const std::string& file);
 
 Recording read_perfetto(const std::string& bytes, const std::string& file);

@@ -132,14 +132,14 @@ void RunTrace::add(const SuperstepRecord& record, bool measured, Name step) {
     for (TileLog& log : logs_) log.wants_workers = false;
   zone.start = superstep.end();
   end_ = std::max(end_, zone.start);
-  if (std::ranges::all_of(zones_, &Zone::ended))  // if it runs again, then from here on
+  if (std::ranges::all_of(zones_, &Zone::ended))  // the program may run again from here
     for (Zone& each : zones_) {
       each.start = end_;
       each.ended = false;
     }
 }
 
-/// All that is not told yet lies at or behind it.
+/// A time before which nothing more can be reported.
 Cycle RunTrace::settled() const {
   Cycle first(UINT64_MAX);
   for (const Zone& zone : zones_)
@@ -149,8 +149,8 @@ Cycle RunTrace::settled() const {
   return first;
 }
 
-/// Hands on what happened before the last start of a superstep up to `until`: counters are sampled
-/// between one start and the next.
+/// Passes on what happened before the last superstep start up to `until`: counters are sampled once
+/// per interval between starts.
 void RunTrace::settle(Cycle until) {
   for (; !starts_.empty() && *starts_.begin() <= until; starts_.erase(starts_.begin())) {
     take_counters(*starts_.begin());
@@ -170,7 +170,7 @@ void RunTrace::add_spans(const Superstep& superstep) {
   }
 }
 
-/// Workers of one tile, what each waits for memory outside cut out of it.
+/// Adds a tile's workers; a worker's waits for external memory become spans of their own.
 void RunTrace::add_workers(TileId tile, Lane first) {
   const TileLog& log = logs_[index(tile)];
   std::map<std::uint32_t, std::vector<WorkerTransfer>> transfers;
@@ -189,7 +189,7 @@ void RunTrace::add_workers(TileId tile, Lane first) {
   }
 }
 
-/// Bytes under way, and what chosen tiles show.
+/// Counts workers' bytes in flight, and adds transfers of chosen tiles.
 void RunTrace::add_transfers_of_workers(std::span<const TileId> tiles) {
   for (const TileId tile : tiles)
     for (const WorkerTransfer& each : log(tile).outside) {
@@ -213,7 +213,7 @@ Name RunTrace::codelet(TileId tile, std::uint32_t pc) {
   return known->second;
 }
 
-/// Tiles that neither wait nor have ended.
+/// Counts tiles that neither wait nor have ended.
 void RunTrace::count_active(const Superstep& superstep) {
   StepCounter& active = counter(Counter::active_tiles);
   std::int64_t begin = 0;

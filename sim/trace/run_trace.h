@@ -14,40 +14,40 @@
 
 namespace tessera::trace {
 
-/// The trace of one run, written while it goes: trace.pftrace for Perfetto and trace.vcd for
-/// GTKWave, each within its limit. Unless committed it leaves nothing.
+/// Writes the trace of a run while it proceeds: trace.pftrace for Perfetto and trace.vcd for
+/// GTKWave, each within its limit. Without commit() no files remain.
 class RunTrace {
  public:
-  /// Creates the folder. Throws UserError. `images` outlives it.
+  /// Creates the folder. Throws UserError. `images` must outlive this.
   RunTrace(const Settings& settings, const program::Images& images, const std::string& folder);
   RunTrace(const RunTrace&) = delete;
   RunTrace& operator=(const RunTrace&) = delete;
   ~RunTrace() = default;
 
-  /// Where a tile's host thread writes what it does.
+  /// The tile's log, written by the tile's host thread.
   [[nodiscard]] TileLog& log(TileId tile) { return logs_[index(tile)]; }
-  /// A tile has submitted its side of a transfer with memory outside or the host, which is told
-  /// when it has ended; until finished() of the same cycle it may begin from `at` on.
+  /// A tile has submitted a transfer with external memory or the host. It is reported when it ends;
+  /// until finished() of the same cycle it may begin at `at` or later.
   void submitted(Cycle at) { submitted_.insert(at); }
   void finished(Cycle at) { submitted_.erase(submitted_.find(at)); }
-  /// Bytes under way from `begin` to `done`.
+  /// Reports bytes in flight from `begin` to `done`.
   void transfer(Cycle begin, Cycle done, Bytes bytes, program::Carrier carrier);
-  /// True if a file shows tiles: it then needs the transfers that they receive.
+  /// True if a file shows tiles: it then needs their received transfers.
   [[nodiscard]] bool wants_transfers() const { return wants_tiles_; }
-  /// Records what tiles received in one exchange, in any order.
+  /// Records the bytes that tiles received in one exchange, in any order.
   void exchanged(std::span<const Transfer> transfers);
-  /// A superstep of a zone has ended, and with it what the logs of the zone's tiles hold.
+  /// Ends a superstep of a zone: writes and clears the logs of the zone's tiles.
   void close(const SuperstepRecord& record, bool measured);
-  /// The run will not go on; the superstep that is open is shown as far as it came. `why`: the
-  /// first line of it stands in both files.
+  /// The run does not continue; shows the open superstep up to where it got. The first line of
+  /// `why` is stored in both files.
   void stop(std::string_view why);
 
-  /// Ends the files; they appear. Throws UserError.
+  /// Completes and publishes the files. Throws UserError.
   void commit();
-  /// A line a file: its name, its size, what it leaves out.
+  /// One line per file: name, size, omissions.
   [[nodiscard]] std::string summary() const;
 
-  /// Those of an earlier run into `folder`.
+  /// Removes an earlier run's traces from `folder`.
   static void remove_files(const std::string& folder);
 
  private:
@@ -68,12 +68,12 @@ class RunTrace {
   }
 
   const program::Images& images_;
-  /// The state of a zone as far as it is known.
+  /// The known state of a zone.
   struct Zone {
     std::vector<TileId> tiles;
     Cycle start;                  ///< start of the open superstep
-    bool ended = false;           ///< unless the program runs again
-    std::int64_t live_bytes = 0;  ///< on its fullest tile
+    bool ended = false;           ///< reset if the program runs again
+    std::int64_t live_bytes = 0;  ///< on the zone's fullest tile
   };
   static std::vector<Zone> zones_of(const program::Images& images);
   struct Live {
@@ -84,18 +84,18 @@ class RunTrace {
   std::vector<Zone> zones_;
   const Settings settings_;
   NewFolder folder_;
-  std::deque<TraceFile> files_;  ///< they do not move
+  std::deque<TraceFile> files_;  ///< cannot be moved
   std::vector<TileLog> logs_;
   std::array<StepCounter, kCounters> counters_;
   std::map<std::string, Name, std::less<>> names_;
   std::map<std::pair<const program::CodeImage*, std::uint32_t>, Name> codelets_;
-  std::vector<Span> phases_, spans_;  ///< spans in the superstep that is being closed
-  std::vector<Received> transfers_;   ///< since a superstep was closed, to chosen tiles
+  std::vector<Span> phases_, spans_;  ///< spans of the superstep being closed
+  std::vector<Received> transfers_;   ///< to chosen tiles, since the last closed superstep
   std::vector<Lane> lanes_;           ///< by tile; kNoLane: not chosen
   bool wants_tiles_ = false;
   std::multiset<Cycle> submitted_;
-  std::set<Cycle> starts_;            ///< superstep starts; counters up to them not taken yet
-  std::multimap<Cycle, Live> lives_;  ///< changes that are not counted yet
+  std::set<Cycle> starts_;            ///< superstep starts not sampled yet by counters
+  std::multimap<Cycle, Live> lives_;  ///< changes not counted yet
   std::int64_t sram_in_use_ = 0;
   std::uint64_t supersteps_ = 0;
   Cycle end_;  ///< end of all supersteps

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kKey = "report.trace_tiles";
 
-/// Marks the tiles of "5" or "0-63". The last one may lie beyond the machine: it means its end.
+/// Marks the tiles of "5" or "0-63". The last one may exceed the machine: the range is clipped.
 void mark(std::string_view part, std::vector<bool>& chosen) {
   const std::size_t dash = part.find('-');
   const auto first = number_in<std::uint32_t>(part.substr(0, dash));

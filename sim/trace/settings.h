@@ -9,24 +9,24 @@
 
 namespace tessera::trace {
 
-/// Content of a trace, and its machine.
+/// Content of a trace, and properties of the machine.
 struct Settings {
-  std::vector<TileId> tiles;     ///< shown one by one, ascending; empty: the machine's phases alone
+  std::vector<TileId> tiles;     ///< shown one by one, ascending; empty: the machine's phases only
   bool workers = true;           ///< workers of those tiles as well
   std::uint64_t most_bytes = 0;  ///< limit of each file
   std::uint32_t machine_tiles = 0;
-  std::uint32_t zones = 1;  ///< zones in the program: each has supersteps of its own
+  std::uint32_t zones = 1;  ///< zones in the program, each with its own supersteps
   std::uint32_t contexts = 0;
   std::uint64_t cycle_femtoseconds = 0;
 
-  /// A tile's own and those of its workers.
+  /// Lanes per chosen tile: its own and its workers'.
   [[nodiscard]] std::uint32_t lanes_a_tile() const { return 1 + (workers ? contexts : 0); }
 };
 
 /// Throws KeyError if report.trace_tiles names no tiles of the machine.
 Settings settings_of(const config::Config& config);
 
-/// "0-63,100": those of them that the machine has, ascending; "all": all. Throws KeyError.
+/// Parses "0-63,100" or "all": the machine's tiles among them, ascending. Throws KeyError.
 std::vector<TileId> tiles_of(std::string_view text, std::uint32_t machine_tiles);
 
 }  // namespace tessera::trace

@@ -10,30 +10,30 @@
 
 namespace tessera::trace {
 
-/// A text of a trace by its number.
+/// The number of a text in a trace.
 using Name = std::uint32_t;
 
-/// State of a tile, or of the last one of all, as the parts of time in report.json; idle: a worker.
-/// Each is the Name of its text.
+/// State of a tile, or of the last-arriving one, as in the parts of time in report.json; idle: of a
+/// worker. Each value is the Name of its text.
 enum class State : Name { compute, wait, exchange, external, sync, host, ended, idle };
 constexpr std::string_view kStateNames[] = {"compute", "wait", "exchange", "external",
                                             "sync",    "host", "ended",    "idle"};
 constexpr Name name_of(State state) { return static_cast<Name>(state); }
 
-/// Where the spans of one tile or worker stand: each chosen tile has a lane, and after it one for
-/// each of its workers if they are wanted.
+/// Identifies the row of a tile or worker: each chosen tile has a lane, followed by those of its
+/// workers if they are shown.
 using Lane = std::uint32_t;
 
-/// A time in which one thing was done.
+/// An interval with one activity.
 struct Span {
   Cycle begin, end;
   Lane lane;
   Name name;
-  Name then;  ///< state from `end` on, unless another span says it; kNotSaid, kNotKnown
+  Name then;  ///< state after `end`, until another span; or kNotSaid, kNotKnown
 };
 constexpr Name kNotSaid = UINT32_MAX, kNotKnown = UINT32_MAX - 1;
 
-/// Bytes that a chosen tile, whose own lane is `lane`, receives from any one.
+/// Bytes that a chosen tile, on lane `lane`, receives.
 struct Received {
   Cycle begin, end;
   Lane lane;
@@ -41,11 +41,11 @@ struct Received {
   Bytes bytes;
 };
 
-/// Sorts them by lane, then by time. What follows without a gap from the same tile is one.
+/// Sorts by lane, then by time; merges transfers of one sender that follow without a gap.
 void join_adjacent(std::vector<Received>& transfers);
 
-/// Adds what the tile did in the superstep `record`, in order. Of one that ended before: nothing. A
-/// span that is empty stands for what comes then.
+/// Adds the tile's states in the superstep `record`, in order; nothing for a tile that ended
+/// before. An empty span only sets the state that follows.
 void add_states(const TileLog& log, Lane lane, const SuperstepRecord& record,
                 std::vector<Span>& spans);
 

@@ -15,10 +15,10 @@ const std::vector<StepCounter::Sample>& StepCounter::take(Cycle until) {
   return samples_;
 }
 
-/// False if there are too many times.
+/// False if the changes have too many different times.
 bool StepCounter::gather_exactly(std::size_t count) {
   samples_.clear();
-  std::size_t last = 0;  // most often the next one is at the same time
+  std::size_t last = 0;  // usually the next change is at the same time
   for (std::size_t i = 0; i < count; ++i) {
     const Change& change = changes_[i];
     if (last == samples_.size() || samples_[last].at != change.at) {
@@ -43,7 +43,7 @@ void StepCounter::gather_evenly(std::size_t count) {
   for (std::uint64_t part = 0; part <= kParts; ++part)
     samples_.push_back(
         {begin + Cycle(length / kParts * part + length % kParts * part / kParts), 0});
-  // The first sample that is not before the change.
+  // Adds each change to the first sample at or after it.
   for (std::size_t i = 0; i < count; ++i) {
     const auto part = ceil_div((changes_[i].at - begin).count() * kParts, length);
     samples_[part].value += changes_[i].by;

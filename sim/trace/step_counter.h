@@ -7,12 +7,12 @@
 
 namespace tessera::trace {
 
-/// A number over time. Changes are told in any order and read as samples in order of time.
+/// A number over time. Changes may be added in any order; samples are returned in time order.
 class StepCounter {
  public:
   struct Sample {
     Cycle at;
-    std::int64_t value;  ///< from `at` on
+    std::int64_t value;  ///< valid from `at` on
   };
   static constexpr std::size_t kMostSamples = 16;
 
@@ -23,8 +23,8 @@ class StepCounter {
       changes_.push_back({at, by});
     }
   }
-  /// All changes before `until`, which must not be told later, as at most kMostSamples samples:
-  /// where they happen at more times than that, at evenly spread ones. Each value is exact.
+  /// Takes all changes before `until`, the last chance for them, as at most kMostSamples samples:
+  /// evenly spread if there are more different times. Each value is exact.
   const std::vector<Sample>& take(Cycle until);
 
  private:
@@ -36,7 +36,7 @@ class StepCounter {
   void gather_evenly(std::size_t count);
 
   std::vector<Change> changes_;
-  std::vector<Sample> samples_;  ///< while gathering: changes, not values
+  std::vector<Sample> samples_;  ///< while gathering: sums of changes
   std::int64_t value_ = 0;
 };
 

@@ -7,8 +7,8 @@
 
 namespace tessera::trace {
 
-/// Sorts by `at`, a Cycle; what is at one time keeps its order. A digit of the time at a pass,
-/// since many things happen at few times that are near one another. `spare` is room to work in.
+/// Sorts by `at`, a Cycle; stable. A radix sort: many items share few, close times. `spare` is
+/// scratch space.
 template <class Item>
 void order_by_time(std::vector<Item>& items, std::vector<Item>& spare) {
   constexpr std::size_t kFew = 256;

@@ -8,17 +8,17 @@
 namespace tessera::trace {
 namespace {
 
-constexpr std::uint64_t kMostDeclarationBytes = 64;  // of a tile or a worker
-constexpr std::uint64_t kDeclarations = 4;           // of the file at most one such part
-constexpr std::uint64_t kLastWords = 4096;           // room for what was left out
-constexpr std::size_t kOwnLines = 8;                 // spans' worth: a superstep's own lines
+constexpr std::uint64_t kMostDeclarationBytes = 64;  // per tile or worker
+constexpr std::uint64_t kDeclarations = 4;           // take at most one such part of the file
+constexpr std::uint64_t kLastWords = 4096;           // reserved for remarks
+constexpr std::size_t kOwnLines = 8;                 // in spans: the superstep's own lines
 
-/// As many spans' worth of bytes at most.
+/// Upper bound of the size, in units of kMostBytes.
 std::size_t size_of(const Told& told) {
   return told.spans.size() + told.transfers.size() * Format::kTransfer;
 }
 
-/// Those of the first `lanes` lanes.
+/// The items of the first `lanes` lanes.
 template <class Item>
 std::span<const Item> of_lanes(std::span<const Item> items, std::size_t lanes) {
   return {items.begin(), std::partition_point(items.begin(), items.end(), [lanes](const Item& one) {
@@ -81,14 +81,14 @@ TraceFile::TraceFile(const std::string& folder, const std::string& name, const S
   if (!left_out_.empty()) count_on(0);
 }
 
-/// The machine may fill what the tiles leave: three quarters are theirs.
+/// Tiles may use three quarters of the file; the rest is reserved for the machine.
 bool TraceFile::has_room(std::size_t spans, std::uint64_t most) const {
   return format_->bytes() + format_->most_pending_bytes() + spans * Format::kMostBytes +
              kLastWords <=
          most;
 }
 
-/// Something is left out from here on.
+/// Starts counting the unlimited size: something is omitted from here on.
 void TraceFile::count_on(std::uint64_t bytes) {
   if (unlimited_ == nullptr)
     unlimited_ = std::make_unique<UnlimitedTrace>(make_, wanted_, names_, bytes);

@@ -12,12 +12,11 @@
 
 namespace tessera::trace {
 
-/// Counts what a trace would take from where something is left out of it: the same written to
-/// nowhere.
+/// Measures the size of an untruncated trace by writing it to nowhere.
 class UnlimitedTrace {
  public:
   using MakeFormat = std::unique_ptr<Format> (*)(std::ostream&, const Settings&);
-  /// `names`: those told before. `bytes` were written before.
+  /// `names`: the names so far; `bytes`: already written.
   UnlimitedTrace(MakeFormat make, const Settings& settings, std::span<const std::string> names,
                  std::uint64_t bytes);
 
@@ -25,7 +24,7 @@ class UnlimitedTrace {
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
   void superstep(const Superstep& superstep, const Told& told);
   void nothing_before(Cycle until) { format_->nothing_before(until); }
-  /// A limit, in MiB, within which nothing is left out.
+  /// A limit, in MiB, with which nothing is omitted.
   [[nodiscard]] std::uint64_t limit_mib() const;
 
  private:
@@ -34,34 +33,33 @@ class UnlimitedTrace {
   std::ostream nowhere_{nullptr};
   std::unique_ptr<Format> format_;
   std::uint64_t before_;
-  std::uint64_t most_tiles_, most_ = 0;  ///< bytes in which the tiles' part, and all, must fit
+  std::uint64_t most_tiles_, most_ = 0;  ///< required bytes: for the tiles' part, in all
 };
 
-/// A trace file of bounded size. What would make it too large is left out from some superstep on:
-/// the tiles first, then the machine too; what was left out is said in it, and the limit that would
-/// do.
+/// A trace file of bounded size. To stay within it, omits the tiles from some superstep on, then
+/// the machine too; the file says what was omitted and which limit would suffice.
 class TraceFile {
  public:
   using MakeFormat = UnlimitedTrace::MakeFormat;
-  /// Throws UserError if it cannot be written.
+  /// Throws UserError if the file cannot be written.
   TraceFile(const std::string& folder, const std::string& name, const Settings& settings,
             MakeFormat make);
 
-  /// Those that come when all is left out are of nothing.
+  /// Names after everything is omitted have no effect.
   void add_name(std::string_view text);
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
-  /// `told`: of all lanes, in the lanes' order.
+  /// `told`: all lanes, in order.
   void superstep(const Superstep& superstep, const Told& told);
   void nothing_before(Cycle until);
-  /// Ends the file under its temporary name. `stopped`: why the run did not end; else empty.
+  /// Completes the temporary file. `stopped`: why the run did not end; else empty.
   void finish(Cycle at, const std::string& stopped);
   void commit() { file_.commit(); }
 
-  /// True if it holds tiles, or counts what they would take.
+  /// True if it holds tiles, or counts their size.
   [[nodiscard]] bool takes_tiles() const { return takes_tiles_ || unlimited_ != nullptr; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint64_t bytes() const { return format_->bytes(); }
-  /// "tiles from cycle 100 on"; empty: nothing.
+  /// "tiles from cycle 100 on"; empty if nothing was omitted.
   [[nodiscard]] std::string left_out() const;
 
  private:
@@ -73,18 +71,18 @@ class TraceFile {
   const Settings wanted_;
   const MakeFormat make_;
   std::vector<std::string> left_out_;
-  Settings settings_;  ///< made after left_out_, to which it adds
+  Settings settings_;  ///< initialised after left_out_, to which it adds
   WholeFile file_;
   std::unique_ptr<Format> format_;
   std::vector<std::string> names_;
-  Cycle settled_;                              ///< nothing earlier will be told
-  std::unique_ptr<UnlimitedTrace> unlimited_;  ///< once something is left out
+  Cycle settled_;                              ///< nothing earlier will be reported
+  std::unique_ptr<UnlimitedTrace> unlimited_;  ///< set once something is omitted
   bool takes_tiles_;
   bool takes_machine_ = true;
 };
 
-/// The settings for a file in which the declaration of all chosen tiles takes no more than its
-/// share; `left_out` then names the others.
+/// Limits the chosen tiles so that their declarations keep to their share of the file; adds the
+/// others to `left_out`.
 Settings within_limit(Settings settings, std::vector<std::string>& left_out);
 
 }  // namespace tessera::trace

@@ -15,8 +15,8 @@
 namespace tessera::trace {
 namespace {
 
-/// trace.vcd: what is in trace.pftrace as signals. Its times are those of the simulated clock in
-/// femtoseconds, a whole number of them a cycle. Changes are kept until nothing earlier can come.
+/// trace.vcd: the content of trace.pftrace as signals. Times are those of the simulated clock in
+/// femtoseconds, with a whole number per cycle. Keeps changes until nothing earlier can follow.
 class VcdTrace : public Format {
  public:
   VcdTrace(std::ostream& out, const Settings& settings);
@@ -47,7 +47,7 @@ class VcdTrace : public Format {
 
   void declare(const Settings& settings);
   void declare_zone();
-  /// A tile's signals are those of its lanes and then what it receives.
+  /// A tile has one signal per lane, then `receives`.
   [[nodiscard]] VcdWriter::Signal signal_of(Lane lane) const {
     return first_tile_ + lane + lane / lanes_a_tile_;
   }
@@ -68,7 +68,7 @@ class VcdTrace : public Format {
   std::array<VcdWriter::Signal, kCounters> counters_{};
   VcdWriter::Signal first_tile_ = 0, end_of_tiles_ = 0;
   const Lane lanes_a_tile_;
-  Cycle written_;  ///< all before it is
+  Cycle written_;  ///< all before it is written
   std::vector<Change> pending_, due_, spare_;
   std::vector<std::string> words_;
   std::string text_;
@@ -175,7 +175,7 @@ void VcdTrace::end_supersteps(Cycle at) {
 }
 
 void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
-  Cycle last = at;  // a worker may run on
+  Cycle last = at;  // a worker may run longer
   for (const Change& change : pending_) last = std::max(last, change.at);
   write_before(Cycle(UINT64_MAX));
   writer_.at(last.count() * cycle_femtoseconds_);
@@ -185,7 +185,7 @@ void VcdTrace::finish(Cycle at, std::span<const std::string> remarks) {
 
 std::uint64_t VcdTrace::most_pending_bytes() const {
   constexpr std::uint64_t kMostUnknown = 16;               // a signal's change to x, in end_spans()
-  constexpr std::uint64_t kMostOfChange = kMostBytes / 2;  // a span is two: begin, and what then
+  constexpr std::uint64_t kMostOfChange = kMostBytes / 2;  // a span is two: begin, and next state
   return pending_.size() * kMostOfChange + (end_of_tiles_ - first_tile_) * kMostUnknown;
 }
 
@@ -217,8 +217,8 @@ void VcdTrace::write(const Change& change) {
   }
 }
 
-/// Writes transfers that begin and end at one tile at one time as one text: "-3:64,+5:128" (tile
-/// and bytes). Returns the number of the change behind them.
+/// Writes transfers that begin or end at one tile at one time as one text: "-3:64,+5:128" (tile and
+/// bytes). Returns the index of the next change.
 std::size_t VcdTrace::write_transfers(std::size_t first) {
   text_.clear();
   std::size_t at = first;

@@ -10,16 +10,16 @@
 
 namespace tessera::trace {
 
-/// Writes a value change dump: numbers, and texts as GTKWave shows them ($var string).
-/// Source: IEEE 1364-2005, 18.2; gtkwave.sourceforge.net for strings.
+/// Writes a value change dump: numbers, and texts as GTKWave shows them ($var string). Source: IEEE
+/// 1364-2005, 18.2; gtkwave.sourceforge.net for strings.
 class VcdWriter {
  public:
   using Signal = std::uint32_t;
 
-  /// A tick of its times, in femtoseconds, is 1.
+  /// Times are in femtoseconds.
   explicit VcdWriter(std::ostream& out);
 
-  // The declarations, before the first change.
+  // Declarations, before the first change.
   void begin_scope(std::string_view name);
   void end_scope();
   Signal add_number(std::string_view name, std::uint32_t bits);
@@ -30,7 +30,7 @@ class VcdWriter {
   void at(std::uint64_t femtoseconds);
   void number(Signal signal, std::uint64_t value);
   void text(Signal signal, std::string_view word);
-  /// A word that text() takes: not empty, without white space, not long.
+  /// A word that text() accepts: not empty, without white space, of limited length.
   static std::string word_of(std::string_view text);
   void comment(std::string_view text);
 
@@ -38,7 +38,7 @@ class VcdWriter {
   void flush() { output_.flush(); }
 
  private:
-  /// As in the file, with the line's end; five printable characters do for 2^32 signals.
+  /// As in the file, with the newline; five printable characters suffice for 2^32 signals.
   struct Id {
     std::array<char, 7> bytes{};
     std::uint8_t size = 0;
