@@ -17,7 +17,7 @@ namespace tessera::plot {
 
 namespace {
 
-/// 1, 2 or 5 times a power of ten, of which a range has at most so many.
+/// The least of 1, 2 or 5 times a power of ten that cuts a range into at most `most` steps.
 double round_step(double range, unsigned most) {
   const double least = range / most, decade = std::pow(10, std::floor(std::log10(least)));
   for (const double step : {decade, 2 * decade, 5 * decade}) {
@@ -31,7 +31,7 @@ struct Mark {
   double at;
 };
 
-/// "'1k' 1000, '2k' 2000"
+/// Formats marks for gnuplot: "'1k' 1000, '2k' 2000".
 std::string text_of(const std::vector<Mark>& marks) {
   return fmt::format("{}", fmt::join(mapped(marks,
                                             [](const Mark& mark) {
@@ -49,7 +49,7 @@ std::vector<Mark> marks_at(const std::vector<double>& numbers) {
   return mapped(numbers, [](double at) { return Mark{short_number(at), at}; });
 }
 
-/// Where zero stands on a logarithmic axis, which has no place for it: left of all else.
+/// Where a logarithmic axis shows zero, left of all values; 0: not needed.
 double place_of_zero(const Extent& extent) {
   if (extent.least > 0) return 0;
   return extent.positive / std::max(2.0, std::pow(extent.most / extent.positive, 0.1));
@@ -61,10 +61,10 @@ void require_positive(std::string_view axis, const Extent& extent) {
                   extent.least < 0 ? "numbers from zero on" : "some number above zero");
 }
 
-/// The marks that do not touch the one before; of a value's place on the axis from 0 to 1.
+/// Drops marks that overlap the previous one; place(value) is 0 to 1 along the axis.
 template <class Place>
 std::vector<Mark> apart(const std::vector<Mark>& marks, const Sheet& sheet, Place place) {
-  constexpr double kPlot = 0.72, kGap = 1.5;  // of the width; letters
+  constexpr double kPlot = 0.72, kGap = 1.5;  // share of the width; letters
   std::vector<Mark> kept;
   double end = -std::numeric_limits<double>::infinity();
   for (const Mark& mark : marks) {
@@ -89,7 +89,7 @@ std::vector<double> round_numbers(double least, double most, unsigned count) {
   const double step = round_step(most - least, count);
   std::vector<double> numbers;
   constexpr double kSlack = 1e-9;
-  const double first = std::ceil(least / step - kSlack) + 0.0;  // not -0
+  const double first = std::ceil(least / step - kSlack) + 0.0;  // avoids -0
   for (double i = first; i * step <= most + kSlack * step; ++i) numbers.push_back(i * step);
   return numbers;
 }
@@ -97,7 +97,7 @@ std::vector<double> round_numbers(double least, double most, unsigned count) {
 std::vector<double> log_numbers(double low, double high, unsigned count) {
   const double decades = std::log10(high / low);
   const double apart = std::max(1.0, std::ceil(decades / count));
-  // Between few powers of ten 2 and 5 as well.
+  // With few decades, also 2 and 5 times the powers of ten.
   const bool few = 3 * decades <= 1.5 * count;
   std::vector<double> numbers;
   for (double power = std::floor(std::log10(low)); std::pow(10, power) <= high; power += apart) {

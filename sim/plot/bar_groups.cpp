@@ -14,18 +14,18 @@
 namespace tessera::plot {
 namespace {
 
-constexpr double kGap = 0.8;    // between groups, in bars
-constexpr double kHalf = 0.43;  // of a bar's width
+constexpr double kGap = 0.8;    // between groups, in bar widths
+constexpr double kHalf = 0.43;  // half a bar's width
 
-/// How names stand below what they are of.
+/// How names are drawn below their bars.
 struct Names {
   int angle = 0;      ///< degrees
-  double height = 0;  ///< inches; 0: they are left out
+  double height = 0;  ///< inches; 0: omitted
 };
 
 constexpr double kSlope = 0.57, kReach = 0.82;  // sine and cosine of 35 degrees
 
-/// Level if they have room, else turned.
+/// Level if they fit, else turned by 35 or 90 degrees, else omitted.
 Names names_within(const std::vector<std::string>& texts, double room, const Sheet& sheet) {
   const double widest = sheet.widest(texts), line = sheet.line(), most = 0.35 * sheet.height;
   if (widest == 0) return {};
@@ -37,7 +37,7 @@ Names names_within(const std::vector<std::string>& texts, double room, const She
 
 std::vector<std::string> names_of(const BarGroup& group) { return mapped(group.bars, &Bar::name); }
 
-/// Where things lie, in units of bars along the axis.
+/// Positions, in units of bars along the axis.
 struct Layout {
   const BarChart* chart;
   Frame frame;
@@ -66,8 +66,8 @@ bool has_cross(const BarChart& chart) {
   });
 }
 
-/// Chooses how names stand. Those that are turned go to the left: the frame begins where they stay
-/// on the sheet.
+/// Chooses how names are drawn. Turned names extend to the left: moves the frame's left side so
+/// that they stay on the sheet.
 void place_names(Layout& layout) {
   const Sheet& sheet = layout.frame.sheet;
   const std::vector<BarGroup>& groups = layout.chart->groups;
@@ -94,7 +94,7 @@ void place_names(Layout& layout) {
   if (turned) choose();
 }
 
-/// The frame without names, then with room for them below. Throws UserError.
+/// Lays out the frame, then makes room for names below it. Throws UserError if bars are too narrow.
 Layout layout_of(const BarChart& chart, const Headings& texts, const Request& request,
                  const Sheet& sheet) {
   std::vector<std::string> entries = mapped(chart.parts, &BarPart::name);
@@ -103,7 +103,7 @@ Layout layout_of(const BarChart& chart, const Headings& texts, const Request& re
   Layout made{&chart, Frame::with_key(texts, request, sheet, entries), each, -0.8, 0, {}, {}};
   made.high = made.place(chart.groups.size() - 1, each - 1) + 0.8;
   const double pitch = (made.frame.box.right - made.frame.box.left) / (made.high - made.low);
-  constexpr double kLeast = 0.03;  // inches of a bar
+  constexpr double kLeast = 0.03;  // inches per bar
   if (pitch < kLeast)
     throw UserError(
         "tessera plot: found {} bars, allowed {} at this width: choose with --where, or give "
@@ -111,13 +111,13 @@ Layout layout_of(const BarChart& chart, const Headings& texts, const Request& re
         each * chart.groups.size(),
         std::floor((made.frame.box.right - made.frame.box.left) / kLeast));
   place_names(made);
-  // A line is there already.
-  if (sheet.is_narrow()) made.frame.box.top -= 0.3 * sheet.line();  // between key and title
+  // Frame::with_key() has reserved one line for names.
+  if (sheet.is_narrow()) made.frame.box.top -= 0.3 * sheet.line();  // gap between key and title
   made.frame.box.bottom += std::max(0.0, made.bars.height + made.groups.height - sheet.line());
   return made;
 }
 
-/// A name below the axis, its upper end at `top` inches.
+/// Label for a name below the axis, with its upper end at `top` inches.
 std::string name_below(const Layout& layout, const std::string& text, double place, double top,
                        const Names& names) {
   const Sheet& sheet = layout.frame.sheet;
@@ -141,7 +141,7 @@ std::string names_script(const Layout& layout) {
   return script;
 }
 
-/// Commands for the marks over bars and the crosses in place of bars that cannot be.
+/// Commands for the texts above bars, and for crosses in place of bars that cannot run.
 std::string marks_script(const Layout& layout, double scale) {
   std::string script;
   for (std::size_t g = 0; g < layout.chart->groups.size(); ++g) {
@@ -159,7 +159,7 @@ std::string marks_script(const Layout& layout, double scale) {
   return script;
 }
 
-/// Each part as boxes from the sum of those below it.
+/// Draws each part as boxes on top of the parts below it.
 std::string boxes(const Layout& layout, double scale) {
   const std::size_t first = layout.groups.height > 0 ? 3 : 2;  // column of the first part
   const std::string at = fmt::format("($0+{}*floor($0/{}))", kGap, layout.each);

@@ -24,8 +24,7 @@ struct Reason {
   std::string_view status, one, several;
 };
 
-/// In the order in which they are told. A failed point is one that does not fit if its message says
-/// so.
+/// In the order of messages. A failed point counts as "does not fit" if its message says so.
 constexpr std::array kReasons = {
     Reason{"does not fit", "that does not fit", "that do not fit"},
     Reason{kFailed, "that cannot run", "that cannot run"},
@@ -37,13 +36,13 @@ constexpr std::array kReasons = {
     Reason{"", "not simulated", "not simulated"}};
 
 std::string_view reason_of(const Row& row) {
-  // "does not fit", "no plan fits": however a kernel says it.
+  // Matches "does not fit", "no plan fits" and other wordings of kernels.
   const bool fits = row.error.find(" fit") == std::string::npos;
   return row.status == kFailed && !fits ? kReasons.front().status : std::string_view(row.status);
 }
 
-/// True if the values at `path` rise or fall throughout while the rows' order is that of `x`;
-/// texts: if each value stands in one stretch.
+/// True if the values at `path` are monotonic when rows are ordered by `x`; for texts: if the rows
+/// of each value are consecutive.
 bool is_steady(std::vector<const Row*> rows, const std::string& path, const std::string& x) {
   std::ranges::stable_sort(
       rows, [&](const Row* a, const Row* b) { return number(*a, x) < number(*b, x); });
@@ -71,7 +70,7 @@ Rows best_over(const Rows& rows, std::span<const std::string> over, const std::s
                     fmt::join(rows.axes, ", "), config::did_you_mean(path, rows.axes));
   }
   const bool more = more_is_better(y);
-  std::map<std::string, std::size_t> places;  // of the best so far, by its other axes
+  std::map<std::string, std::size_t> places;  // of the best row so far, by its other axes
   for (const Row& row : rows.rows) {
     const auto value = number(row, y);
     if (!value) continue;

@@ -20,8 +20,8 @@ bool tell_apart(const std::vector<std::string>& names) {
          !contains(names, "");
 }
 
-/// Names of the runs, the shortest that tell them apart: the machine, one axis, the folder, all
-/// axes that vary; else their numbers.
+/// The shortest distinct names of the runs: the machine, one axis, the folder, or all varying axes;
+/// else their numbers.
 std::vector<std::string> names_of(const Rows& rows, const std::vector<std::string>& by) {
   const auto by_axes = [&](const std::vector<std::string>& axes) {
     return mapped(rows.rows, [&](const Row& row) { return series_label(row, axes); });
@@ -46,7 +46,7 @@ bool differ(const Rows& rows, const std::string& path) {
       rows.rows, [&](const Row& row) { return text(row, path) != text(rows.rows.front(), path); });
 }
 
-/// "clocks differ", "problems differ": what a reader must know, with each run's.
+/// "clocks differ", "problems differ": a remark that lists each run's value.
 std::string remark_on(const Rows& rows, const std::vector<std::string>& names, const char* what,
                       const std::string& path, const char* unit) {
   std::vector<std::string> each;
@@ -56,7 +56,7 @@ std::string remark_on(const Rows& rows, const std::vector<std::string>& names, c
   return fmt::format("comparison: {} differ ({})", what, fmt::join(each, "; "));
 }
 
-/// A bar a run; cycles become seconds of each run's clock if `as_seconds`.
+/// One bar per run; with `as_seconds`, cycles become seconds by each run's clock.
 BarChart chart_of(const Rows& rows, const std::vector<std::string>& paths,
                   const std::vector<std::string>& names, bool as_seconds) {
   constexpr double kGiga = 1e9;
@@ -78,8 +78,8 @@ BarChart chart_of(const Rows& rows, const std::vector<std::string>& paths,
 
 }  // namespace
 
-/// A quantity of each run, or the parts of a section, beside the first run's: bars in the order in
-/// which the runs are given. Cycles of different clocks compare in seconds.
+/// One bar per run, in the given order, for a quantity or the parts of a section, with its ratio to
+/// the first run. Cycles of different clocks are shown in seconds.
 Figure comparison(const Source& source, const Request& given) {
   const Rows& rows = source.rows;
   require_paths(rows, given.by, "--by", false);

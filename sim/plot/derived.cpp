@@ -51,7 +51,7 @@ Unit unit(const Node& node) {
   return {left.text + between + right.text, left.prefixed};
 }
 
-/// 1: more is better; -1: less is; 0: neither.
+/// 1: more is better; -1: less is better; 0: neither.
 int sense(const Node& node) {
   if (node.kind == Node::Kind::literal) return 0;
   if (node.kind == Node::Kind::path) {

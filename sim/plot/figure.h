@@ -13,37 +13,37 @@
 
 namespace tessera::plot {
 
-/// A drawing as values: a table and the gnuplot commands that draw it.
+/// A figure: a table and the gnuplot commands that draw it.
 struct Figure {
   std::string csv;
-  /// Commands between the choice of the terminal and the end. The table's file is `data`.
+  /// Commands between the choice of the terminal and the end. `data` names the table's file.
   std::string script;
   Sheet sheet{};
-  std::vector<std::string> remarks{};  ///< notes that a reader needs, each a line
+  std::vector<std::string> remarks{};  ///< notes for the reader, one line each
 };
 
-/// Options of a figure. An empty one is chosen by the kind.
+/// Options of a figure. The kind chooses those that are empty.
 struct Request {
-  std::string x;                ///< key path (or arithmetic over some) along the horizontal axis
+  std::string x;                ///< key path or arithmetic on the horizontal axis
   std::vector<std::string> y;   ///< quantities to draw
-  std::vector<std::string> by;  ///< key paths that tell lines apart
+  std::vector<std::string> by;  ///< key paths that distinguish series
   std::vector<std::string> baseline;
-  std::vector<std::string> best;  ///< axes over which the rows are the best (`rows.h`)
-  std::optional<std::string> title, xlabel, ylabel;  ///< instead of those that the kind writes
+  std::vector<std::string> best;  ///< axes over which to take the best run (`rows.h`)
+  std::optional<std::string> title, xlabel, ylabel;  ///< override those of the kind
   std::string log;                                   ///< "", "none", or letters of axes: "x", "xy"
-  std::string sample;                                ///< raster's; empty: the first one
-  std::string tiles, from, to;                       ///< part of a trace; empty: all of it
-  Sheet sheet{};                                     ///< its height is the kind's, if it has none
+  std::string sample;                                ///< for raster; empty: the first one
+  std::string tiles, from, to;                       ///< part of a trace; empty: all
+  Sheet sheet{};                                     ///< the kind chooses the height if it is 0
 };
 
-/// Source of a kind: runs, the tables of one run's folder, what `tessera sensitivity` left in one
-/// folder, a trace, or either of a run and its trace.
+/// The source that a kind needs: runs, the tables of one run's folder, the file of `tessera
+/// sensitivity` in a folder, a trace, or either a run or its trace.
 enum class Needs : std::uint8_t { runs, one_run, sensitivity, trace, run_or_trace };
 
 /// Source of a figure.
 struct Source {
   Rows rows;
-  const report::RunFolder* run = nullptr;  ///< for kinds of one run
+  const report::RunFolder* run = nullptr;  ///< for kinds that show one run
   const Json* sensitivity = nullptr;
   const trace::Recording* trace = nullptr;
 };
@@ -51,9 +51,9 @@ struct Source {
 struct Kind {
   std::string_view name;
   Needs needs;
-  const char* y;     ///< the quantity to draw, and for --best, unless the request names one
-  const char* logs;  ///< the axes that can be logarithmic or not: of "xyz"; z: colours
-  /// Options of what is drawn that it reads; of a trace tiles, from and to instead.
+  const char* y;     ///< default quantity to draw, also for --best
+  const char* logs;  ///< the axes that may be logarithmic: of "xyz"; z: colours
+  /// Figure options that it reads; for a trace it reads tiles, from and to instead.
   std::string_view options;
   Figure (*draw)(const Source&, const Request&);
 };

@@ -17,7 +17,7 @@ bool Box::holds(const Box& other) const {
 }
 
 bool Box::meets(const Spot& from, const Spot& to) const {
-  // Liang and Barsky (1984): what of the line lies within both pairs of sides.
+  // Liang and Barsky (1984): clips the line to both pairs of sides.
   double first = 0, last = 1;
   const auto cut = [&](double step, double room) {
     if (step == 0) return room >= 0;
@@ -48,12 +48,12 @@ Frame Frame::around(const Headings& texts, const Request& request, const Sheet& 
 
 Frame Frame::with_key(const Headings& texts, const Request& request, const Sheet& sheet,
                       std::span<const std::string> entries) {
-  // Letters of an entry's mark and gaps; beside the figure gnuplot leaves more.
+  // Letters of an entry's mark and gaps; beside the figure gnuplot leaves more space.
   const double marks = sheet.is_narrow() ? 4.5 : 9.5;
   const double entry =
       std::max(sheet.width_of(texts.key), sheet.widest(entries)) + marks * sheet.letter();
   if (!sheet.is_narrow()) return around(texts, request, sheet, entry, 0);
-  // gnuplot sets a key's entries in columns of one width.
+  // gnuplot arranges a key's entries in columns of equal width.
   const double columns = std::max(1.0, std::floor(0.8 * sheet.width / entry));
   const double lines = std::ceil(static_cast<double>(entries.size()) / columns);
   return around(texts, request, sheet, 0, lines + (texts.key.empty() ? 0 : 1));
@@ -97,7 +97,7 @@ bool Labels::take(const Box& box) {
 std::optional<Box> Labels::put(const std::string& text, const Spot& spot) {
   const double wide = frame_.sheet.width_of(text), tall = 0.9 * frame_.sheet.line();
   const double aside = frame_.sheet.letter();
-  // Beside, above and below; then farther up and down.
+  // Tries beside, above and below; then farther up and down.
   constexpr std::array kUp = {0.0, 0.6, -0.6, 1.0, -1.0, 1.5, -1.5, 2.2, -2.2};
   for (const double up : kUp) {
     for (const double along : {aside, -wide - aside, -wide / 2}) {

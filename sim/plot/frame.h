@@ -9,10 +9,10 @@
 #include "sim/plot/axis.h"
 #include "sim/plot/script.h"
 
-/// Figures whose place on the sheet is fixed, so that texts can be put where nothing else is.
+/// Figures at a fixed place on the sheet, so that texts can be put into free space.
 namespace tessera::plot {
 
-/// In inches from the sheet's lower left corner.
+/// A point in inches from the sheet's lower left corner.
 struct Spot {
   double x, y;
 };
@@ -21,21 +21,21 @@ struct Box {
   double left, right, bottom, top;
   [[nodiscard]] bool meets(const Box& other) const;
   [[nodiscard]] bool holds(const Box& other) const;
-  /// True if the line between both runs through it.
+  /// True if the line between the points crosses the box.
   [[nodiscard]] bool meets(const Spot& from, const Spot& to) const;
 };
 
-/// Where the axes lie.
+/// The place of the axes.
 struct Frame {
   Sheet sheet;
   Box box;
 
-  /// Margins as wide as what stands around: the headings, beside the figure what is `right` inches
-  /// wide, and so many lines above it.
+  /// Makes margins for the headings, `right` inches beside the figure, and `lines_above` lines
+  /// above it.
   static Frame around(const Headings& texts, const Request& request, const Sheet& sheet,
                       double right, double lines_above);
 
-  /// Makes a frame with a key of these entries beside the figure or, on narrow sheets, above it.
+  /// Makes a frame with room for a key: beside the figure, on narrow sheets above it.
   static Frame with_key(const Headings& texts, const Request& request, const Sheet& sheet,
                         std::span<const std::string> entries);
 
@@ -45,7 +45,7 @@ struct Frame {
   [[nodiscard]] std::string place(const Spot& spot) const;
 };
 
-/// Puts texts beside spots where neither other texts, spots nor lines are.
+/// Places texts beside spots, clear of other texts, spots and lines.
 class Labels {
  public:
   explicit Labels(const Frame& frame) : frame_(frame) {}
@@ -54,14 +54,14 @@ class Labels {
   void keep_free(const Spot& spot);
   void add_line(const Spot& from, const Spot& to) { lines_.push_back({from, to}); }
 
-  /// True if a box lies within the frame, off all that is taken.
+  /// True if the box lies within the frame and overlaps nothing taken.
   [[nodiscard]] bool is_free(const Box& box) const;
-  /// Takes a box, if it is free.
+  /// Takes the box if it is free.
   bool take(const Box& box);
-  /// The box of a text beside `spot`, which is then taken; nothing if there is no room.
+  /// Finds and takes a box for a text beside `spot`; nullopt if there is no room.
   std::optional<Box> put(const std::string& text, const Spot& spot);
 
-  /// gnuplot's command for a text that put() found room for.
+  /// gnuplot's command for a text in a box that put() returned.
   [[nodiscard]] std::string script(const std::string& text, const Box& box,
                                    const std::string& ink = "#333333") const;
 

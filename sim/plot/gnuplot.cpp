@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// File that gnuplot draws into: nothing of it remains, whoever is killed.
+/// An in-memory file for gnuplot's output: nothing remains if a process is killed.
 class UnnamedFile {
  public:
   UnnamedFile() : file_(::memfd_create("figure", 0)) {
@@ -33,7 +33,7 @@ class UnnamedFile {
   UnnamedFile& operator=(const UnnamedFile&) = delete;
   ~UnnamedFile() { ::close(file_); }
 
-  /// A name that this process's children open it by.
+  /// A path by which child processes can open it.
   [[nodiscard]] std::string path() const { return fmt::format("/dev/fd/{}", file_); }
   [[nodiscard]] std::string text() const {
     std::string text;
@@ -49,9 +49,8 @@ class UnnamedFile {
   int file_;
 };
 
-/// A terminal for each format, all of one look. Measured in what gnuplot 5.4 draws: a font's size
-/// is one of points at 72 dots an inch; svg counts dots at 96, png at 96 as well, pdf has a half of
-/// that.
+/// A terminal per format, all with the same look. Measured with gnuplot 5.4: font sizes are points
+/// at 72 dots an inch; svg counts 96 dots an inch, as does png; pdf counts half of 96.
 std::string terminals(const Sheet& sheet) {
   constexpr double kSvgDots = 96, kPngDots = 300, kFontDots = 96, kPdfFont = 0.75;
   const double weight = std::clamp(sheet.size / 9, 0.6, 2.0);  // of lines and marks, as of letters

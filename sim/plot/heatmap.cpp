@@ -11,9 +11,9 @@
 namespace tessera::plot {
 namespace {
 
-constexpr double kPlotShare = 0.68;  // of the sheet's width and height
+constexpr double kPlotShare = 0.68;  // share of the sheet's width and height
 
-/// As many digits behind the point for all, so that they can be compared.
+/// The number of decimals depends on `largest` only, so that values can be compared.
 std::string shown(double value, double largest) {
   constexpr double kShort = 1e5;
   if (largest >= kShort) return short_number(value, 3);
@@ -24,7 +24,7 @@ std::string shown(double value, double largest) {
                                      : 3);
 }
 
-/// A line a cell: place, value, whether it is bright, whether its point cannot run, its text.
+/// One line per cell: place, value, whether it is bright, whether its point cannot run, its text.
 std::string cells_csv(const Pivot& table, const Quantity& z, const Axis& axis, double largest) {
   std::string csv =
       fmt::format("{},series,column,row,value,bright,infeasible,text\n", sweep::csv_cell(table.x));
@@ -54,9 +54,9 @@ std::string marks_of(const Pivot& table, const Sheet& sheet) {
                      static_cast<double>(table.series.size()) - 0.5);
 }
 
-/// The numbers in their cells, if they can be read there.
+/// Labels with the numbers of the cells, if they are large enough to read.
 std::string texts_of(const Pivot& table, const Sheet& sheet, double scale, double largest) {
-  constexpr double kLeastSize = 4.5, kFull = 0.85, kDigit = 1.17;  // of a letter
+  constexpr double kLeastSize = 4.5, kFull = 0.85, kDigit = 1.17;  // in letter sizes
   std::size_t letters = 1;
   for (const double value : table.numbers())
     letters = std::max(letters, shown(value * scale, largest).size());
@@ -81,7 +81,7 @@ std::string infeasible_of(const Pivot& table) {
 
 }  // namespace
 
-/// A quantity by two axes as colours.
+/// Draws a quantity by two axes as colours.
 Figure heatmap(const Source& source, const Request& given) {
   Request request = completed(source.rows, given, false);
   if (request.by.size() != 1 || request.y.size() != 1) {

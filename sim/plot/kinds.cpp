@@ -10,14 +10,14 @@ namespace tessera::plot {
 
 namespace {
 
-/// A cross where a bar cannot be, for its config cannot run.
+/// Crosses in place of bars whose configs cannot run.
 std::string crosses(const Pivot& table) {
   std::string script;
   const auto bars = static_cast<double>(table.series.size());
   for (std::size_t i = 0; i < table.x_texts.size(); ++i) {
     for (std::size_t s = 0; s < table.series.size(); ++s) {
       if (!table.infeasible[i][s]) continue;
-      // Clusters stand a bar's width apart.
+      // Clusters are one bar's width apart.
       const double at =
           static_cast<double>(i) + (static_cast<double>(s) - (bars - 1) / 2) / (bars + 1);
       script += fmt::format(
@@ -54,7 +54,7 @@ std::span<const Kind> kinds() {
   return kKinds;
 }
 
-/// A quantity along an axis of numbers, a line for each combination of the others.
+/// Draws a quantity over a numeric axis, one line for each combination of the other axes.
 Figure lines(const Source& source, const Request& given) {
   const Request request = completed(source.rows, given, true);
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);
@@ -75,7 +75,7 @@ Figure lines(const Source& source, const Request& given) {
   return figure;
 }
 
-/// A quantity in groups of bars, a group for each value of an axis.
+/// Draws a quantity as groups of bars, one group for each value of an axis.
 Figure bars(const Source& source, const Request& given) {
   const Request request = completed(source.rows, given, false);
   const Pivot table = pivot(source.rows, samples_of(source.rows, request.y), request);

@@ -11,20 +11,20 @@
 namespace tessera::plot {
 namespace {
 
-constexpr std::size_t kMostPlaces = 128;  // along each axis: beyond, neighbours are one
+constexpr std::size_t kMostPlaces = 128;  // along each axis; beyond, neighbours are merged
 
-/// Bytes from tile to tile; a key stands for `together` tiles from it on.
+/// Bytes from tile to tile; a key is the first of `together` tiles.
 struct Moved {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> bytes;
   std::set<std::uint32_t> from, to;
-  std::string what;  ///< below the figure
+  std::string what;  ///< the label below the figure
 
   void add(std::uint32_t source, std::uint32_t sink, double amount) {
     bytes[{source, sink}] += amount;
   }
 };
 
-/// Reads a run's traffic.csv: all tiles and nodes beside them, in groups if there are many.
+/// Reads a run's traffic.csv: all tiles and other nodes, in groups if there are many.
 Moved moved_in_run(const report::RunFolder& run) {
   Moved moved;
   const auto column = [&](const char* name) -> const auto& { return run.traffic.at(name).values; };
@@ -42,7 +42,7 @@ Moved moved_in_run(const report::RunFolder& run) {
   return moved;
 }
 
-/// Reads from a trace the transfers that begin within the window, to chosen tiles.
+/// Reads the transfers to chosen tiles that begin within the window of a trace.
 Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
   const TraceView view = view_of(trace, request);
   if (view.tiles.empty())
@@ -51,7 +51,7 @@ Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
         trace.file);
   Moved moved;
   moved.to.insert(view.tiles.begin(), view.tiles.end());
-  moved.from = moved.to;  // and what else sends to them
+  moved.from = moved.to;  // other senders are added below
   for (const std::uint32_t to : view.tiles)
     for (const trace::Recording::Arrival& each : view.tile(to).transfers)
       if (each.begin.count() >= view.from && each.begin.count() < view.to) {
@@ -62,7 +62,7 @@ Moved moved_in_trace(const trace::Recording& trace, const Request& request) {
   return moved;
 }
 
-/// ", 16 on: memory, 20 on: ddr": which ids are of nodes beside the tiles; nothing if none are.
+/// ", 16 on: memory, 20 on: ddr": first ids of nodes besides the tiles; empty if there are none.
 std::string classes_of(const Rows& rows) {
   std::string text;
   if (rows.rows.empty()) return text;
@@ -72,7 +72,7 @@ std::string classes_of(const Rows& rows) {
   return text;
 }
 
-/// The places of tiles along an axis.
+/// The positions of tiles along an axis.
 struct MatrixSide {
   std::map<std::uint32_t, std::size_t> places;
   std::vector<std::string> marks;
@@ -90,7 +90,7 @@ struct MatrixSide {
 
 }  // namespace
 
-/// Bytes from tile (a row) to tile (a column).
+/// Draws the bytes from tile (row) to tile (column).
 Figure matrix(const Source& source, const Request& request) {
   Moved moved =
       source.trace != nullptr ? moved_in_trace(*source.trace, request) : moved_in_run(*source.run);
