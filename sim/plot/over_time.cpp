@@ -17,7 +17,7 @@ namespace {
 
 using trace::Recording;
 
-/// A number in each column of a window.
+/// A number per column of a window.
 using Course = std::vector<double>;
 
 constexpr std::array<std::string_view, 6> kStates = {"compute", "exchange", "external",
@@ -43,7 +43,7 @@ std::array<Course, kStates.size()> courses_of(
   return courses;
 }
 
-/// Shares of the contexts' time in which workers run; empty if the trace holds none.
+/// Shares of the contexts' time in which workers run; empty if the trace has no workers.
 Course busy_workers(const TraceView& view, const Columns& columns) {
   Course busy(columns.count);
   std::size_t workers = 0;
@@ -63,7 +63,7 @@ Course busy_workers(const TraceView& view, const Columns& columns) {
   return busy;
 }
 
-/// Bytes spread evenly over a time; those that take none are where they are.
+/// Adds bytes evenly over an interval, or at its column if it is empty.
 void add_bytes(const Columns& columns, std::uint64_t begin, std::uint64_t end, Bytes bytes,
                Course& course) {
   const auto amount = static_cast<double>(bytes.count());
@@ -77,7 +77,7 @@ void add_bytes(const Columns& columns, std::uint64_t begin, std::uint64_t end, B
   });
 }
 
-/// Bytes that all tiles exchanged: a superstep's while its last tile exchanged, or over all of it.
+/// Bytes exchanged by all tiles, spread over the last tile's exchange or else the superstep.
 Course bytes_of_machine(const TraceView& view, const Columns& columns) {
   Course course(columns.count);
   for (const auto& [number, zone] : view.trace->zones) {
@@ -111,8 +111,8 @@ std::string columns_note(const Columns& columns) {
 
 }  // namespace
 
-/// The shares of time in which chosen tiles compute, exchange, wait: of the last-arriving ones if
-/// the trace holds no tiles.
+/// Draws the shares of time in which chosen tiles compute, exchange, wait; of the last-arriving
+/// tiles if the trace has no tiles.
 Figure utilisation(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   const Columns columns = Columns::over(view);
@@ -162,7 +162,7 @@ Figure utilisation(const Source& source, const Request& request) {
   return figure;
 }
 
-/// Bytes a cycle: those that all tiles exchange, or those that tiles chosen by --tiles receive.
+/// Draws bytes per cycle: exchanged by all tiles, or received by the tiles of --tiles.
 Figure traffic(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   const Columns columns = Columns::over(view);

@@ -14,14 +14,14 @@
 namespace tessera::plot {
 namespace {
 
-/// One of the upright axes: the place from 0 to 1 of each of its values.
+/// A vertical axis; each value has a place from 0 to 1.
 struct Upright {
   std::string path, title;
   bool numeric = true, logarithmic = false;
   Extent extent{};
   double scale = 1;
   std::vector<std::string> words;  ///< text values, bottom first
-  std::vector<double> values;      ///< numbers, each once, ascending
+  std::vector<double> values;      ///< distinct numbers, ascending
 
   [[nodiscard]] std::optional<double> place(const Row& row) const {
     if (!numeric) {
@@ -59,8 +59,8 @@ Upright upright_of(const Rows& rows, const std::string& path) {
   return made;
 }
 
-/// The values themselves where they are few and have room, as those of a swept key; else round
-/// numbers.
+/// The values themselves if they are few and far enough apart, such as those of a swept key; else
+/// round numbers.
 std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
   const unsigned count = std::min(5U, sheet.marks_up());
   const auto crowded = [&](double a, double b) {
@@ -76,7 +76,7 @@ std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
   return marks;
 }
 
-/// A block of lines a run, a line an axis; the best runs last, so that they are drawn above.
+/// One block of lines per run, one line per axis; the best runs come last and are drawn on top.
 std::string csv_of(const Rows& rows, const std::vector<Upright>& axes, const Quantity& y) {
   std::vector<const Row*> order;
   const std::string& path = axes.back().path;
@@ -126,8 +126,8 @@ std::string axis_script(const Upright& axis, std::size_t at, const Sheet& sheet)
 
 }  // namespace
 
-/// Each run as a line through its values on upright axes: what varies, and last y, which colours
-/// the lines.
+/// Draws each run as a line through its values on vertical axes: the varying keys, and last y,
+/// which also gives the line's colour.
 Figure parallel(const Source& source, const Request& given) {
   Request request = given;
   if (request.y.empty()) request.y = {"time.cycles"};

@@ -14,11 +14,11 @@ namespace tessera::plot {
 namespace {
 
 struct Design {
-  std::size_t front;  ///< a front each value of --by; the designs of one compete
+  std::size_t front;  ///< index of its front: one per value of --by
   double x, y;
   std::string label;
-  bool best = true;    ///< no other is at least as good in both and better in one
-  bool named = false;  ///< its label has room
+  bool best = true;    ///< not dominated: no other is at least as good in both and better in one
+  bool named = false;  ///< there is room for its label
 };
 
 void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
@@ -32,7 +32,7 @@ void mark_front(std::vector<Design>& designs, bool more_x, bool more_y) {
   }
 }
 
-/// The stairs of each front from point to point, as gnuplot draws them.
+/// Reserves the steps of each front, as gnuplot draws them.
 void add_stairs(const std::vector<Design>& designs, const std::vector<Spot>& spots, bool more_x,
                 Labels& labels) {
   const Spot* before = nullptr;
@@ -49,7 +49,7 @@ void add_stairs(const std::vector<Design>& designs, const std::vector<Spot>& spo
   }
 }
 
-/// Names the best where their names have room; returns gnuplot's commands.
+/// Labels the best designs that have room for it; returns gnuplot's commands.
 std::string name_best(std::vector<Design>& designs, const Frame& frame, const Axis& x,
                       const Axis& y, const Quantity& in_x, const Quantity& in_y, bool more_x) {
   Labels labels(frame);
@@ -70,7 +70,7 @@ std::string name_best(std::vector<Design>& designs, const Frame& frame, const Ax
   return script;
 }
 
-/// Names of what the axes are at a run, short.
+/// A short label: the run's values of the axes.
 std::string label_of(const Row& row, const std::vector<std::string>& by) {
   std::string label;
   for (const std::string& path : by)
@@ -78,7 +78,7 @@ std::string label_of(const Row& row, const std::vector<std::string>& by) {
   return label;
 }
 
-/// The axes that tell the designs of one front apart.
+/// The axes that distinguish the designs of one front.
 std::vector<std::string> naming_axes(const Rows& rows, const std::vector<std::string>& by) {
   std::vector<std::string> paths = varying(rows);
   std::erase_if(paths, [&](const std::string& path) { return contains(by, path); });
@@ -117,7 +117,7 @@ std::string csv_of(const std::vector<Design>& designs, const Request& request,
   return csv;
 }
 
-/// All runs grey, the front as stairs.
+/// All runs in grey, the front as steps.
 std::string front_script(const Quantity& x, const Quantity& y, bool more_x) {
   return fmt::format(
       "plot data using ($1*{0}):($2*{1}) with points pt 7 ps 0.6 lc rgb '#aaaaaa' title "
@@ -128,7 +128,7 @@ std::string front_script(const Quantity& x, const Quantity& y, bool more_x) {
       x.scale, y.scale, more_x ? "fsteps" : "steps", colour(1));
 }
 
-/// A colour and mark each front, as stairs; small marks are the runs that others beat.
+/// One colour and mark per front, as steps; small marks are dominated runs.
 std::string fronts_script(const Quantity& x, const Quantity& y, bool more_x,
                           const std::vector<std::string>& fronts) {
   std::vector<std::string> parts;
@@ -147,7 +147,7 @@ std::string fronts_script(const Quantity& x, const Quantity& y, bool more_x,
   return fmt::format("plot \\\n{}\n", fmt::join(parts, ", \\\n"));
 }
 
-/// Says that runs of different problems compete, if they do.
+/// A remark if runs of different problems compete.
 std::vector<std::string> remarks_on(const Rows& rows, const Request& request) {
   std::vector<std::string> mixed;
   for (const std::string& path : naming_axes(rows, request.by)) {
@@ -169,8 +169,7 @@ std::vector<std::string> remarks_on(const Rows& rows, const Request& request) {
 
 }  // namespace
 
-/// Two quantities of each run, and the runs that no other beats in both: a front for each value of
-/// what --by names.
+/// Draws two quantities of each run, and the Pareto front: one front for each value of --by.
 Figure pareto(const Source& source, const Request& given) {
   Request request = given;
   if (request.x.empty()) request.x = "memory.max_tile_bytes";

@@ -49,7 +49,7 @@ constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
                                Known{"stalls.arbitration", "others' turns", kGrey},
                                Known{"stalls.empty", "no worker", kPale}};
 
-/// The parts of time.cycles: other cycles there lie within these, or beside them.
+/// The parts of time.cycles; other keys of `time` are part of these, or not part of the sum.
 constexpr std::array<std::string_view, 6> kTimeParts = {"compute_cycles", "exchange_cycles",
                                                         "sync_cycles",    "link_cycles",
                                                         "host_cycles",    "wait_cycles"};

@@ -16,7 +16,7 @@
 namespace tessera::plot {
 namespace {
 
-/// Order of series and categories: numbers before texts, texts as they come.
+/// A place in the order of series or categories: by number, then in order of appearance.
 struct Place {
   std::vector<std::optional<double>> numbers;
   std::string label;
@@ -27,8 +27,8 @@ std::vector<std::string> labels(const std::vector<Place>& places) {
   return mapped(places, &Place::label);
 }
 
-/// The label of the series that a row's number belongs to, `name` if there are several; a single
-/// key's name stands above all.
+/// The series of a row's number; `name` names the quantity if there are several. With a single key
+/// the label is its value alone.
 Place series_of(const Row& row, const std::string& name, std::span<const std::string> by) {
   Place place;
   for (const std::string& path : by) {
@@ -42,7 +42,7 @@ Place series_of(const Row& row, const std::string& name, std::span<const std::st
   return place;
 }
 
-/// The points that cannot run and whose place in the figure is known.
+/// The points that cannot run but have a known place in the figure.
 std::vector<const Row*> placed(const Rows& rows, const Request& request) {
   std::vector<const Row*> found;
   for (const Row& row : rows.left_out) {
@@ -69,13 +69,13 @@ std::vector<const Row*> placed(const Rows& rows, const Request& request) {
                       : fmt::format("give --by or --where for {}", fmt::join(others, ", ")));
 }
 
-/// Values at the paths, one after another.
+/// The row's values at the paths, joined.
 std::string place_of_best(const Row& row, const std::vector<std::string>& best) {
   const auto texts = mapped(best, [&](const std::string& path) { return text(row, path); });
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// The axis, the series and the place for each value.
+/// The axis and the series, with empty values.
 Pivot empty_pivot(std::span<const Sample> samples, std::span<const Row* const> infeasible,
                   const Request& request) {
   std::vector<Place> xs, series;

@@ -9,58 +9,58 @@
 
 namespace tessera::plot {
 
-/// One number to draw.
+/// One number of a figure.
 struct Sample {
   const Row* row;
-  std::string name;  ///< name of its quantity, if a figure has several
+  std::string name;  ///< its quantity, if the figure has several
   double value;
 };
 
-/// Samples by a quantity along an axis and by the lines or bars that they belong to.
+/// Samples arranged by an axis and by the series (lines or bars) they belong to.
 struct Pivot {
   std::string x;                     ///< key path
-  std::vector<std::string> x_texts;  ///< numbers in ascending order, else as they come
-  std::vector<double> x_values;      ///< empty if they are no numbers
-  std::string key_title;             ///< the keys by which series differ
-  std::vector<std::string> series;   ///< labels, in the order of their numbers
-  /// [x][series]; nothing: no such run
+  std::vector<std::string> x_texts;  ///< numbers ascending, then texts in order of appearance
+  std::vector<double> x_values;      ///< empty if not all are numbers
+  std::string key_title;             ///< the keys that distinguish series
+  std::vector<std::string> series;   ///< labels, ordered by the keys' numbers
+  /// [x][series]; nullopt: no such run
   std::vector<std::vector<std::optional<double>>> values;
-  std::vector<std::string> best;  ///< key paths over which each value is the best one
-  /// [x][series]: where along `best` it is; none if `best` is empty
+  std::vector<std::string> best;  ///< key paths over which each value is the best
+  /// [x][series]: the best run's values of `best`; empty if `best` is
   std::vector<std::vector<std::string>> best_at;
 
-  /// [x][series]: no run there, for its config is one that cannot be run
+  /// [x][series]: the config cannot run
   std::vector<std::vector<bool>> infeasible{};
 
   [[nodiscard]] bool has_infeasible() const;
-  /// All values that there are.
+  /// All existing values.
   [[nodiscard]] std::vector<double> numbers() const;
-  /// A table with a column for x, one a series, and then one a series for where its best is.
+  /// A table with a column for x, one per series, and one per series for the place of its best.
   [[nodiscard]] std::string csv() const;
 };
 
-/// Samples by the request's x, and by what tells its series apart. Throws UserError if two fall on
-/// one place, naming what else varies. Points that cannot run have places too, if both axes and
-/// series are axes of the sweep. Rows of a table without x have none.
+/// Arranges samples by the request's x and by its series. Throws UserError if two have the same
+/// place, naming what else varies. Points that cannot run get places too, if x and the series are
+/// axes of the sweep. Rows without x are left out.
 Pivot pivot(const Rows& rows, std::span<const Sample> samples, const Request& request);
 
 /// "n 4" for a number, "f16" for a text.
 std::string named_value(const Row& row, const std::string& path);
 
-/// Files without their folders, other texts as they are; all as they are unless all still differ.
+/// Drops the folders of absolute paths, unless that makes different texts equal.
 std::vector<std::string> short_names(const std::vector<std::string>& texts);
 
-/// Label of a row's series: "n 4, f16"; of a single key its value alone.
+/// Label of a row's series: "n 4, f16"; for a single key its value alone.
 std::string series_label(const Row& row, std::span<const std::string> by);
 
-/// The labels of all rows, in the order of their numbers. Throws UserError if they are too many for
-/// one figure.
+/// The labels of all rows, ordered by their numbers. Throws UserError if there are too many for one
+/// figure.
 std::vector<std::string> series_labels(const Rows& rows, std::span<const std::string> by);
 
-/// True if each value at `x` goes with one at `path`, as of a square's sides.
+/// True if `x` determines the value at `path`, such as one side of a square the other.
 bool follows(const Rows& rows, const std::string& path, const std::string& x);
 
-/// The axes that have more than one value among the rows, those that cannot run included.
+/// The axes with more than one value among the rows, including rows that cannot run.
 std::vector<std::string> varying(const Rows& rows);
 
 }  // namespace tessera::plot

@@ -11,7 +11,7 @@
 namespace tessera::plot {
 namespace {
 
-/// An ending of keys and the unit it stands for; `prefixed`: k, M, G, T stand before it.
+/// A key's ending and its unit; `prefixed`: takes the prefixes k, M, G, T.
 struct Ending {
   std::string_view text, unit;
   bool prefixed;
@@ -36,11 +36,11 @@ constexpr std::array kEndings = {Ending{"flops_per_second", "FLOP/s", true},
                                  Ending{"volts", "V", false},
                                  Ending{"ghz", "GHz", false}};
 
-/// Power of a thousand and what stands for it.
+/// Factor to the drawn number, and the prefix: a power of a thousand.
 std::pair<double, std::string> prefix_of(double largest) {
   constexpr std::array kPrefixes = {"n", "µ", "m", "", "k", "M", "G", "T", "P", "E"};
   if (largest <= 0 || !std::isfinite(largest)) return {1, ""};
-  constexpr double kPlain = 3;  // the place of no prefix
+  constexpr double kPlain = 3;  // the index of the empty prefix
   const double power = std::clamp(std::floor(std::log10(largest) / 3), -kPlain, 6.0);
   return {std::pow(10.0, -3 * power), kPrefixes.at(static_cast<std::size_t>(power + kPlain))};
 }
@@ -52,7 +52,7 @@ std::string spaced(std::string text) {
   return text;
 }
 
-/// The key without its section.
+/// The path without its section.
 std::string key_of(const std::string& path) {
   const std::size_t dot = path.find('.');
   return dot == std::string::npos ? path : path.substr(dot + 1);
@@ -68,7 +68,7 @@ const Ending* ending_of(const std::string& key) {
   return found == kEndings.end() ? nullptr : found;
 }
 
-/// "compute time" of time.compute_cycles: what is left of the key, then its section.
+/// "compute time" for time.compute_cycles: the rest of the key, then its section.
 std::string label_of(const std::string& path) {
   const std::string key = key_of(path);
   const std::string section = key.size() == path.size() ? "" : path.substr(0, path.find('.'));
@@ -128,7 +128,7 @@ bool is_geometric(std::span<const double> values) {
   std::ranges::sort(sorted);
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   if (sorted.size() < 3 || sorted.front() <= 0) return false;
-  // Measures how unevenly the places lie, to compare logarithms with the values.
+  // Measures how uneven the spacing is, to compare logarithms with the values.
   const auto unevenness = [&](auto place) {
     double least = place(sorted[1]) - place(sorted[0]), most = least;
     for (std::size_t i = 1; i + 1 < sorted.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace tessera::plot {
 namespace {
 
-/// A layer's part of the height: neurons from `low` to `high`.
+/// A layer's band of the figure: neurons from `low` to `high`.
 struct Band {
   double low, high, neurons;
   std::string name;
@@ -20,7 +20,7 @@ struct Band {
   }
 };
 
-/// In proportion to neurons, but that none is too low to be seen.
+/// Heights in proportion to neurons, with a visible minimum.
 std::map<double, Band> bands_of(const Json& layers) {
   constexpr double kLeast = 0.12;
   constexpr double kGap = 0.02;
@@ -39,7 +39,7 @@ std::map<double, Band> bands_of(const Json& layers) {
   return bands;
 }
 
-/// The sample that is asked for. Throws UserError if raster.csv does not hold it.
+/// The requested sample. Throws UserError if raster.csv does not hold it.
 double chosen_sample(const report::RunFolder& run, const Json& facts, const std::string& wanted) {
   const auto samples = facts.at("samples").get<unsigned>();
   for (unsigned sample = 0; sample < samples; ++sample)
@@ -52,7 +52,7 @@ double chosen_sample(const report::RunFolder& run, const Json& facts, const std:
 
 }  // namespace
 
-/// Spikes of one sample: neurons over time steps, a band a layer.
+/// Draws the spikes of one sample: neurons over time steps, one band per layer.
 Figure raster(const Source& source, const Request& request) {
   const report::RunFolder& run = *source.run;
   if (run.raster.rows == 0) {

@@ -25,7 +25,7 @@ constexpr const char* kSweepTable = "results.jsonl";
 constexpr const char* kReport = "report.json";
 constexpr const char* kSweepPoints = "points.jsonl";
 
-/// The points of a sweep that are still to do: those of its list that have no result.
+/// Adds the points of a sweep's list that have no result yet to `left_out`.
 void read_to_do(const std::string& folder, bool several, const std::set<std::string>& known,
                 Rows& rows) {
   const fs::path file = fs::path(folder) / kSweepPoints;
@@ -56,7 +56,7 @@ void read_sweep(const std::string& folder, bool several, Rows& rows) {
   if (several) add_once<std::string>(rows.axes, "folder");
 }
 
-/// The keys of config that differ between runs become their axes.
+/// Makes axes of the config keys that differ between runs.
 void find_axes_of_runs(std::span<Row> runs, Rows& rows) {
   std::vector<std::string> paths;
   std::map<std::string, std::set<std::string>> values;
@@ -71,7 +71,7 @@ void find_axes_of_runs(std::span<Row> runs, Rows& rows) {
   }
 }
 
-/// A table of tessera validate: its axes stand between the name and what was published.
+/// Reads a table of tessera validate; its axes are between the name and the published number.
 void read_table(const std::string& file, Rows& rows) {
   std::istringstream lines(data::read_file(file));
   std::vector<std::string> columns;
@@ -97,7 +97,7 @@ void read_table(const std::string& file, Rows& rows) {
         config::set_at(row.report, columns[i], value);
     }
     const bool done = row.report.contains("simulated");
-    if (!done) row.status = "unknown";  // the table does not say why
+    if (!done) row.status = "unknown";  // the table does not give the status
     (done ? rows.rows : rows.left_out).push_back(std::move(row));
   }
 }

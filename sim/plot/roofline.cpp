@@ -18,7 +18,7 @@
 namespace tessera::plot {
 namespace {
 
-/// Where bytes are counted for the intensity.
+/// A memory level whose bytes give the intensity.
 struct Level {
   const char* name;
   unsigned mark;  ///< gnuplot's point type
@@ -27,7 +27,7 @@ struct Level {
 
 std::optional<double> exchanged(const Row& row) { return number(row, "traffic.exchange_bytes"); }
 
-/// Counted where the machine has a table of energies, else what the workload says it must move.
+/// Counted if the machine has an energy table, else the minimum that the workload states.
 std::optional<double> loaded_and_stored(const Row& row) {
   const auto loaded = number(row, "energy.work.bytes_loaded");
   const auto stored = number(row, "energy.work.bytes_stored");
@@ -39,8 +39,7 @@ std::optional<double> loaded_and_stored(const Row& row) {
 constexpr std::array kLevels = {Level{"exchange", 7, exchanged},
                                 Level{"local memory", 9, loaded_and_stored}};
 
-/// Operations that a figure counts: a run's useful ones on floating-point numbers, or on integers
-/// if it has none.
+/// The operations of a figure: useful floating-point ones, or integer ones for runs without any.
 struct Operations {
   const char* unit;
   const char* rate;  ///< key of a run's report
@@ -61,12 +60,12 @@ constexpr Operations kIntegers{"OP", "rate.useful_integer_operations_per_second"
                                "operations_per_byte,useful_integer_operations_per_second",
                                useful_integer_operations};
 
-/// Operations a second of a run; 0 if it computes nothing.
+/// Operations per second of a run; 0 if it computes nothing.
 double rate_of(const Row& row, const Operations& operations) {
   return number(row, operations.rate).value_or(0);
 }
 
-/// Throws UserError if no run computes, or if their operations have no common unit.
+/// Throws UserError if no run computes, or if their operations have different units.
 const Operations& operations_of(const Rows& rows) {
   const Operations* found = nullptr;
   for (const Row& row : rows.rows) {
@@ -83,7 +82,7 @@ const Operations& operations_of(const Rows& rows) {
 }
 
 struct Dot {
-  double intensity, rate;  ///< operations a byte, operations a second
+  double intensity, rate;  ///< operations per byte, operations per second
   std::size_t level;
   std::string series;
 };
@@ -108,7 +107,7 @@ std::vector<Dot> dots_of(const Rows& rows, const Operations& operations,
   return dots;
 }
 
-/// The axes, and where they lie, so that a slope's angle is known.
+/// The axes and their place, which give a slope's angle.
 struct Plane {
   Axis x, y;
   Frame frame;
@@ -141,7 +140,7 @@ Plane plane_of(const Roofs& roofs, const std::vector<Dot>& dots, const Frame& fr
   return {axis("x", low, high), axis("y", least, 2 * roofs.top()), frame};
 }
 
-/// Room for a text at the end of a flat roof, above it or below, or farther from its end.
+/// Finds room for a text near the end of a flat roof: above or below it, or farther from the end.
 std::optional<Box> beside(const Spot& end, const Sheet& sheet, const std::string& text,
                           Labels& labels) {
   const double wide = sheet.width_of(text), half = 0.42 * sheet.line();
@@ -172,8 +171,8 @@ std::string flats_script(const Roofs& roofs, const std::string& unit, const Plan
   return script;
 }
 
-/// Where a name stands above a slope, along it, off the flat roofs if that can be; its letters'
-/// places are then taken. Nothing if it is longer than the slope.
+/// Finds and takes a place for a name along and above a slope, clear of flat roofs if possible.
+/// Nullopt if the name is longer than the slope.
 std::optional<Spot> middle_of_name(const Spot& low, const Spot& high, const Sheet& sheet,
                                    const std::string& text, Labels& labels) {
   const double length = std::hypot(high.x - low.x, high.y - low.y), wide = sheet.width_of(text);
@@ -222,7 +221,7 @@ std::string slopes_script(const Roofs& roofs, const Plane& plane, Labels& labels
   return script;
 }
 
-/// A curve a level and series; colours are of series, marks of levels.
+/// One curve per level and series; colours are by series, marks by level.
 std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::string>& series) {
   std::vector<std::string> parts;
   for (std::size_t level = 0; level < kLevels.size(); ++level) {
@@ -247,7 +246,7 @@ std::string curves_of(const std::vector<Dot>& dots, const std::vector<std::strin
   return fmt::format("plot \\\n  {}\n", fmt::join(parts, ", \\\n  "));
 }
 
-/// Room for the key: beside the figure, or in lines above it.
+/// Makes room for the key: beside the figure, or in lines above it.
 Frame frame_of(const Headings& texts, const Request& request, const Sheet& sheet,
                std::vector<std::string> entries) {
   if (entries.size() == 1) entries.clear();  // the title names it
@@ -257,9 +256,9 @@ Frame frame_of(const Headings& texts, const Request& request, const Sheet& sheet
 
 }  // namespace
 
-/// Useful operations a second (FLOP, or OP of integers) over operations a byte, of the exchange and
-/// of local memory where its bytes are known, under the machine's roofs; coloured by kernel or
-/// `by`.
+/// Draws useful operations per second (FLOP, or OP for integers) over operations per byte, for the
+/// exchange and for local memory if its bytes are known, under the machine's roofs; coloured by
+/// kernel or `by`.
 Figure roofline(const Source& source, const Request& request) {
   require_paths(source.rows, request.by, "--by", false);
   const std::vector<std::string> by =

@@ -9,7 +9,7 @@
 namespace tessera::plot {
 namespace {
 
-/// Adds a roof, or its name to one of the same height.
+/// Adds a roof, or adds its name to one of the same height.
 void add(std::vector<Roof>& roofs, const std::string& name, double per_second) {
   if (per_second <= 0) return;
   const auto same = std::ranges::find(roofs, per_second, &Roof::per_second);
@@ -28,7 +28,7 @@ Roofs roofs_of(const Row& row, bool of_integers) {
   const auto value = [&](const std::string& path) {
     return number(row, "machine." + path).value_or(0);
   };
-  // A tile has one slot a cycle.
+  // A tile has one slot per cycle.
   const double slots = value("tiles") * value("clock_ghz") * 1e9;
   const auto widest = [](isa::Mnemonic mnemonic) {
     return static_cast<double>(isa::info(mnemonic).flops);

@@ -15,13 +15,13 @@
 namespace tessera::plot {
 namespace {
 
-/// A number, a text or a truth value.
+/// The number, text or truth value at a path; null for anything else.
 const Json* at_dotted(const Json& root, const std::string& path) {
   const Json* const found = config::find_at(root, path);
   return found == nullptr || found->is_structured() || found->is_null() ? nullptr : found;
 }
 
-/// True if the text of a condition equals the value.
+/// True if a condition's text equals the value.
 bool equals(const Json& value, const std::string& wanted) {
   if (value.is_string()) return value.get<std::string>() == wanted;
   const Json given = Json::parse(wanted, nullptr, false);
@@ -42,7 +42,7 @@ Condition parse_condition(const std::string& given) {
   return {given.substr(0, equals_sign), given.substr(equals_sign + 1)};
 }
 
-/// All paths that a row answers to.
+/// All paths with a value in a row.
 std::vector<std::string> paths_of(const Row& row) {
   std::vector<std::string> paths;
   for (const auto& [path, value] : row.axes.items()) paths.push_back(path);
@@ -64,7 +64,7 @@ Rows Rows::where(std::span<const std::string> conditions) const {
       const Json* value = find(row, condition.path);
       return value == nullptr || !equals(*value, condition.value);
     };
-    // Points without a report do not say what all configs share.
+    // Points without a report cannot tell config values that all points share.
     const bool shared = std::ranges::none_of(kept.rows, differs);
     std::erase_if(kept.rows, differs);
     std::erase_if(kept.left_out, [&](const Row& row) {

@@ -15,12 +15,12 @@ namespace {
 
 struct Point {
   double x, y;
-  std::string series;  ///< text that selects its colour
+  std::string series;  ///< series that selects its colour
   std::optional<double> colour;
 };
 
-/// Path that chooses colours: the request's, else the varying axis of texts with fewest values,
-/// else of numbers that with most.
+/// The path that chooses colours: the request's, else the first varying axis of texts, else the
+/// numeric axis with most values.
 std::string chosen_colour(const Rows& rows, const Request& request) {
   if (!request.by.empty()) return request.by.front();
   std::string best;
@@ -48,7 +48,7 @@ std::vector<Point> points_of(const Rows& rows, const Request& request, const std
   return points;
 }
 
-/// Texts as they come, numbers in their order.
+/// Series in order: numbers ascending, texts in order of appearance.
 std::vector<std::string> series_of(std::vector<Point> points) {
   std::ranges::stable_sort(points, {}, &Point::colour);
   std::vector<std::string> series;
@@ -71,7 +71,7 @@ std::string csv_of(const std::vector<Point>& points, const std::vector<std::stri
   return csv;
 }
 
-/// A colour and mark a series.
+/// One colour and mark per series.
 std::string plot_series(const std::vector<std::string>& series, const std::string& x,
                         const std::string& y) {
   std::vector<std::string> parts;
@@ -85,7 +85,7 @@ std::string plot_series(const std::vector<std::string>& series, const std::strin
 
 }  // namespace
 
-/// Two quantities of each run, a point each, coloured by a third.
+/// Draws two quantities of each run as a point, coloured by a third.
 Figure scatter(const Source& source, const Request& given) {
   Request request = completed(source.rows, given, true);
   request.by = given.by;

@@ -22,7 +22,7 @@ constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
 
 constexpr std::size_t kMostSeries = 24;
 
-/// Chooses the varying axis of numbers with most values; the later one of two.
+/// The varying axis with most values (of numbers if `numeric`); the later one of equals.
 std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, bool numeric) {
   std::string best;
   std::size_t most = 0;
@@ -37,7 +37,7 @@ std::string chosen_x(const Rows& rows, const std::vector<std::string>& axes, boo
                   numeric ? "of numbers " : "", numeric ? ", or --kind bars" : "");
 }
 
-/// The value that all rows share at a path, or nothing.
+/// The value that all rows share at a path; else empty.
 std::string shared(const Rows& rows, const std::string& path) {
   const std::string first = text(rows.rows.front(), path);
   const bool same =
@@ -48,7 +48,7 @@ std::string shared(const Rows& rows, const std::string& path) {
 }  // namespace
 
 std::string literal(const std::string& text) {
-  // gnuplot 5.4 does not read ''' at the beginning, and acts on \ and ` between double quotes.
+  // gnuplot 5.4 cannot read ''' at the beginning, and interprets \ and ` in double quotes.
   const bool quoted = text.starts_with('\'');
   std::string out;
   for (const char c : text) {
@@ -93,7 +93,7 @@ std::string line_style(std::size_t series) {
 
 Sheet sheet_of(const Request& request, double tall) {
   Sheet sheet = request.sheet;
-  constexpr double kLeastTall = 0.68;  // of a narrow one: its letters take more of it
+  constexpr double kLeastTall = 0.68;  // a narrow sheet's text needs more height
   if (sheet.height == 0)
     sheet.height = sheet.width * (sheet.is_narrow() ? std::max(tall, kLeastTall) : tall);
   return sheet;
@@ -101,7 +101,7 @@ Sheet sheet_of(const Request& request, double tall) {
 
 double heading_width(const Sheet& sheet, std::string_view what) {
   if (what == "ylabel") return 0.8 * sheet.height;
-  // Titles stand over the middle of the axes, which on narrow sheets is not that of the sheet.
+  // Titles are centred over the axes, which on narrow sheets are not centred.
   return (what == "title" && !sheet.is_narrow() ? 0.92 : 0.8) * sheet.width;
 }
 
@@ -175,7 +175,7 @@ Quantity shared_quantity(const std::vector<std::string>& y, double largest) {
 }
 
 std::vector<Sample> samples_of(const Rows& rows, const std::vector<std::string>& y) {
-  shared_quantity(y, 0);  // of one unit
+  shared_quantity(y, 0);  // checks for a common unit
   std::vector<Sample> samples;
   for (const Row& row : rows.rows) {
     for (const std::string& path : y) {
@@ -198,7 +198,7 @@ std::string title_of(const Rows& rows, const Request& request) {
   const std::string kernel = problem.empty() ? shared(rows, "workload.kernel") : problem;
   const std::string machine = shared(rows, "machine.name");
   const std::string tiles = shared(rows, "machine.tiles");
-  // Tables of validation name no kernel.
+  // Tables of validation have no kernel.
   const bool named = std::ranges::any_of(
       rows.rows, [](const Row& row) { return find(row, "workload.kernel") != nullptr; });
   std::string title = !kernel.empty() ? kernel

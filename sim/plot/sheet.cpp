@@ -21,7 +21,7 @@ struct LengthUnit {
 constexpr std::array kLengths = {LengthUnit{"in", 1.0}, LengthUnit{"mm", 1 / 25.4},
                                  LengthUnit{"cm", 1 / 2.54}, LengthUnit{"pt", 1 / kPointsPerInch}};
 
-/// The number that a text starts with, and what follows it; 0 if there is none.
+/// The number at a text's beginning, and the rest; 0 if there is none.
 std::pair<double, std::string> number_and_rest(const std::string& text) {
   double value = 0;
   const char* const end = text.data() + text.size();
@@ -29,7 +29,7 @@ std::pair<double, std::string> number_and_rest(const std::string& text) {
   return {read.ec == std::errc() ? value : 0, std::string(read.ptr, end)};
 }
 
-/// Letters of UTF-8, not its bytes.
+/// Counts UTF-8 characters, not bytes.
 std::size_t count_letters(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -70,7 +70,7 @@ double Sheet::widest(std::span<const std::string> texts) const {
 bool Sheet::is_narrow() const { return width < 80 * letter(); }
 
 unsigned Sheet::marks_across() const {
-  constexpr double kLetters = 9;  // of a mark and the gap behind it
+  constexpr double kLetters = 9;  // of a mark and its gap
   return std::clamp(static_cast<unsigned>(0.75 * width / (kLetters * letter())), 3U, 10U);
 }
 

@@ -12,16 +12,16 @@
 namespace tessera::plot {
 namespace {
 
-/// True if an axis has a value of its own at this point, not only the config's default. For runs,
-/// the axes are the differences between their configs.
+/// True if the point sets the axis, rather than leaving the config's default. For runs, the axes
+/// are the differences between their configs.
 bool sets(const Row& row, const std::string& path) {
   if (row.axes.empty()) return find(row, path) != nullptr;
   const auto axis = row.axes.find(path);
   return axis != row.axes.end() && !axis->is_null();
 }
 
-/// The axes of a run but for those that single the baseline out; what a baseline does not set
-/// matches all.
+/// True if run and baseline agree in all axes except `apart`; an axis that the baseline does not
+/// set matches all.
 bool belongs(const Row& base, const Row& row, const Rows& rows,
              const std::vector<std::string>& apart) {
   return std::ranges::all_of(rows.axes, [&](const std::string& path) {
@@ -36,7 +36,7 @@ std::string path_of(const std::string& condition) {
   return condition.substr(0, condition.find('='));
 }
 
-/// Speed-ups of `rows` over those of `base` beside them; none where there is none.
+/// Speed-ups of `rows` over their baselines; skips rows without one.
 std::vector<Sample> samples_over(const Rows& base, const Rows& rows, const std::string& y,
                                  const std::vector<std::string>& apart) {
   std::vector<Sample> samples;
@@ -52,7 +52,7 @@ std::vector<Sample> samples_over(const Rows& base, const Rows& rows, const std::
   return samples;
 }
 
-/// The rows that are not of the baseline, which is drawn as the line at 1.
+/// The rows outside the baseline, which is drawn as the line at 1.
 Rows without(const Row& base, const Rows& rows, const std::vector<std::string>& apart) {
   Rows others = rows;
   std::erase_if(others.rows, [&](const Row& row) {
@@ -63,10 +63,10 @@ Rows without(const Row& base, const Rows& rows, const std::vector<std::string>& 
   return others;
 }
 
-/// Where speed-ups begin: its conditions, and the axis among them that x is, if one is.
+/// The baseline: its conditions, and whether it is a point of x.
 struct Base {
   std::vector<std::string> conditions, paths;
-  std::vector<std::string> apart{};  ///< axes that single it out: `paths` and those swept with them
+  std::vector<std::string> apart{};  ///< `paths` and the axes that vary with them
   Rows rows{};
   bool on_x = false;  ///< it is a point of x: the lines begin there, at 1
 };
@@ -82,7 +82,7 @@ Base base_at(const Rows& rows, const std::vector<std::string>& conditions) {
   return base;
 }
 
-/// The request's base, or else the first value of x that most runs share.
+/// The requested baseline, or else the first value of x that serves most runs.
 Base base_of(const Rows& rows, const Request& given) {
   if (!given.baseline.empty()) return base_at(rows, given.baseline);
   const Request request = completed(rows, given, true);
@@ -101,7 +101,7 @@ Base base_of(const Rows& rows, const Request& given) {
   return best;
 }
 
-/// "machine.tiles = 64", "gemm": texts say by themselves what they are of. `gap`: about the sign.
+/// "machine.tiles = 64", or "gemm" for a text value. `gap`: around the equals sign.
 std::string name_of(const Base& base, const char* gap = " ") {
   std::vector<std::string> names;
   for (const std::string& path : base.paths) {
@@ -113,14 +113,14 @@ std::string name_of(const Base& base, const char* gap = " ") {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Time and rates speed up; of all else it is said what there is more or less of.
+/// "speed-up" for times and rates; for other quantities "gain in" their label.
 std::string gain_of(const std::string& y) {
   const std::string unit = quantity_of(y, 0).unit;
   if (unit.ends_with("cycles") || unit.ends_with("s")) return "speed-up over ";
   return fmt::format("gain in {} over ", quantity_of(y, 0).label);
 }
 
-/// Ideal scaling with a resource: the line of x over the base's x.
+/// Ideal scaling with a resource: the line x / (baseline's x).
 std::string ideal_curve(const Request& request, const Base& base, const Axis& x, const Axis& y) {
   const auto at = number(base.rows.rows.front(), request.x);
   if (!base.on_x || !at || *at <= 0 || !is_resource(request.x)) return "";
@@ -146,8 +146,8 @@ std::vector<std::string> remarks_on(const Base& base, bool chosen, const Rows& o
 
 }  // namespace
 
-/// How many times faster runs are than those of a baseline, along an axis. Where the baseline is a
-/// point of that axis and the axis a resource, with the line that ideal scaling gives.
+/// Draws the speed-up of runs over a baseline, along an axis. If the baseline is a point of that
+/// axis and the axis a resource, adds the line of ideal scaling.
 Figure speedup(const Source& source, const Request& given) {
   Base base = base_of(source.rows, given);
   Rows others = source.rows;
@@ -164,7 +164,7 @@ Figure speedup(const Source& source, const Request& given) {
   const double least = std::min(extent.least, 1.0), most = std::max(extent.most, 1.0);
   constexpr double kWide = 20;
   Figure figure;
-  constexpr double kTall = 0.76;  // of a narrow one, for the name of the base beside it
+  constexpr double kTall = 0.76;  // for a narrow one, whose label names the base
   figure.sheet = sheet_of(request, request.sheet.is_narrow() ? kTall : 0.6);
   figure.csv = table.csv();
   const Axis across =

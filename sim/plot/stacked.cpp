@@ -10,7 +10,7 @@
 namespace tessera::plot {
 namespace {
 
-/// A bar for each place of a table of sums: grouped by x, or bars at x themselves.
+/// A bar for each place of a table of sums: in groups by x, or bars at x.
 BarChart empty_chart(const Pivot& sums, const Request& request, bool grouped) {
   BarChart chart;
   chart.group_key = request.x;
@@ -29,14 +29,14 @@ std::vector<double> numbers_of(const Row& row, const std::vector<std::string>& p
   return mapped(paths, [&](const std::string& path) { return number(row, path).value_or(0); });
 }
 
-/// A sample a run: the sum of what stands there, so that two at one place are refused.
+/// One sample per run with the sum of the parts, so that two runs at one place are refused.
 std::vector<Sample> sums_of(const Rows& rows, const std::vector<std::string>& paths) {
   return mapped(rows.rows, [&](const Row& row) {
     return Sample{&row, "", Bar{"", numbers_of(row, paths)}.height()};
   });
 }
 
-/// "density; bars: n 256, 1024": what groups are and what the bars in each.
+/// "density; bars: n 256, 1024": the titles of groups and of the bars in each.
 std::string label_below(const Request& request, bool grouped) {
   std::string x = quantity_of(request.x, 0).title();
   if (!grouped) return x;
@@ -46,8 +46,8 @@ std::string label_below(const Request& request, bool grouped) {
 
 }  // namespace
 
-/// Quantities on top of each other, the parts of a section: a bar for each value of an axis, or for
-/// each of --by in groups along it.
+/// Draws quantities stacked, such as the parts of a section: one bar for each value of an axis, or
+/// for each value of --by in groups along it.
 Figure stacked(const Source& source, const Request& given) {
   Request asked = given;
   if (asked.y.empty()) asked.y = {"time"};
@@ -56,7 +56,7 @@ Figure stacked(const Source& source, const Request& given) {
   Request request = completed(source.rows, asked, false);
   const std::vector<std::string> paths = request.y;
   const bool grouped = !request.by.empty();
-  request.y.resize(1);  // places are those of sums
+  request.y.resize(1);  // places are those of the sums
   const Pivot sums = pivot(source.rows, sums_of(source.rows, paths), request);
   BarChart chart = empty_chart(sums, request, grouped);
   chart.parts = looks_of(paths);

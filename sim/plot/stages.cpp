@@ -11,7 +11,7 @@
 namespace tessera::plot {
 namespace {
 
-/// The parts of a stage's cycles: computing and kinds of streams, of which the largest binds.
+/// The parts of a stage's cycles: computing and kinds of streams; the largest one binds.
 struct Parts {
   std::vector<std::string> names{"compute"};
 
@@ -32,7 +32,7 @@ struct Parts {
   }
 };
 
-/// Columns: stage, cycles, waiting, what binds by its number, then each part.
+/// Columns: stage, cycles, waiting, index of the binding part, then each part.
 std::string csv_of(const Json& stages, const Parts& parts) {
   std::string csv = fmt::format("stage,cycles,wait_cycles,binds,{}\n", fmt::join(parts.names, ","));
   for (const auto& [name, stage] : stages.items()) {
@@ -45,12 +45,12 @@ std::string csv_of(const Json& stages, const Parts& parts) {
   return csv;
 }
 
-/// The bars of the stages that one part binds, and of all the cycles beyond.
+/// The bars of the stages by binding part, and of all remaining cycles.
 std::string bars_of(const Parts& parts, const std::vector<std::size_t>& used) {
   constexpr const char* kBox =
       "  data using (1):0:({0}):({1}):($0-0.4):($0+0.4) with boxxyerror {2} title {3}";
   std::vector<std::string> bars;
-  std::string bound = "0";  // of the stage, whatever binds
+  std::string bound = "0";  // of the stage's binding part
   for (const std::size_t part : used) {
     const std::size_t column = 5 + part;
     const std::string mine = fmt::format("$4=={} ? (${}<$2 ? ${} : $2)", part, column, column);
@@ -67,8 +67,8 @@ std::string bars_of(const Parts& parts, const std::vector<std::size_t>& used) {
 
 }  // namespace
 
-/// A bar a stage of a run: the cycles of what binds it, computing or a kind of stream, and those
-/// beyond.
+/// Draws one bar per stage of a run: the cycles of its binding part (computing or a kind of
+/// stream), and the cycles beyond.
 Figure stages(const Source& source, const Request& request) {
   constexpr double kRest = 8;  // lines around the bars
   const Json& report = source.run->report;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 fs::path table_of(const std::string& folder) { return fs::path(folder) / "results.jsonl"; }
 
-/// A number of each point, null where it has none; nothing if it is the same for all.
+/// A number of each point, null if it has none; null altogether if it is equal for all.
 Json column(const std::vector<Row>& rows, const std::string& path) {
   Json values = Json::array();
   std::set<double> different;
@@ -63,7 +63,7 @@ Json sweep_data(const std::string& folder) {
   Json packed = Json::array();
   for (const Json& point : points) {
     for (const auto& [path, value] : point.at("axes").items()) add_once(axes, path);
-    // The numbers of a wrong result count no more than no result.
+    // A wrong result's numbers are treated like no result.
     const bool done = sweep::has_numbers(point.at("status"));
     rows.push_back({point.at("axes"), done ? point.at("report") : Json::object()});
     packed.push_back(point_json(point));

@@ -11,7 +11,7 @@
 namespace tessera::plot {
 namespace {
 
-/// A column of tiles.csv. Throws UserError, with the nearest name, if there is none.
+/// A column of tiles.csv. Throws UserError, with the nearest name, if it does not exist.
 const report::Column& column_of(const report::RunFolder& run, const std::string& name) {
   if (const report::Column* column = run.tiles.find(name)) return *column;
   const auto known = mapped(run.tiles.columns, [](const report::Column& column) {
@@ -21,7 +21,7 @@ const report::Column& column_of(const report::RunFolder& run, const std::string&
                   config::names_near(name, known));
 }
 
-/// Columns of a map wider than high, without an unfinished row if that can be.
+/// Columns of a map wider than high, if possible without an incomplete row.
 std::size_t chosen_columns(std::size_t tiles) {
   const double side = std::sqrt(static_cast<double>(tiles));
   const auto narrow = static_cast<std::size_t>(std::ceil(1.1 * side));
@@ -34,7 +34,7 @@ std::size_t chosen_columns(std::size_t tiles) {
 
 }  // namespace
 
-/// Draws a number of each tile as a map; tiles in order of their numbers, row by row.
+/// Draws a number of each tile as a map; tiles in order of number, row by row.
 Figure tiles(const Source& source, const Request& request) {
   const report::RunFolder& run = *source.run;
   const std::string name = request.y.empty() ? "compute_cycles" : request.y.front();

@@ -13,18 +13,18 @@
 namespace tessera::plot {
 namespace {
 
-/// A part of a superstep's time, in the order in which the parts follow each other.
+/// A part of a superstep's time; the parts follow each other in this order.
 struct Lane {
   const char* name;
   const char* column;
 };
 
-/// From a barrier's release to the next one's, as `program/flow.h` says.
+/// From one barrier's release to the next, see `program/flow.h`.
 constexpr std::array kLanes = {
     Lane{"wait", "wait_cycles"}, Lane{"exchange", "exchange_cycles"}, Lane{"link", "link_cycles"},
     Lane{"host", "host_cycles"}, Lane{"compute", "compute_cycles"},   Lane{"sync", "sync_cycles"}};
 
-/// Supersteps that are drawn as one.
+/// Supersteps drawn as one.
 struct Span {
   std::size_t first, count;
   double start, cycles;
@@ -32,8 +32,8 @@ struct Span {
   std::string name;
 };
 
-/// Supersteps of the zone that computes most, which the run's time is accounted from; those of
-/// other zones lie beside them.
+/// Supersteps of the zone that computes most, which the run's time is attributed to; other zones
+/// run concurrently.
 std::vector<std::size_t> busiest_zone(const report::Table& steps) {
   const report::Column* const zones = steps.find("zone");
   const auto zone_of = [&](std::size_t row) { return zones == nullptr ? 0 : zones->values[row]; };
@@ -83,7 +83,7 @@ std::string csv_of(const std::vector<Span>& spans, const std::vector<std::size_t
   return csv;
 }
 
-/// Names above the supersteps that are wide enough for them.
+/// Names above the supersteps that are wide enough.
 std::string names_of(const std::vector<Span>& spans, double whole, std::size_t lanes,
                      const Sheet& sheet) {
   constexpr double kPlot = 0.8;  // of the sheet's width
@@ -100,8 +100,7 @@ std::string names_of(const std::vector<Span>& spans, double whole, std::size_t l
 
 }  // namespace
 
-/// Supersteps over time: what the last-arriving tile of each did, part by part; of a trace its
-/// tiles.
+/// Draws supersteps over time: the parts of each one's last-arriving tile; for a trace, its tiles.
 Figure timeline(const Source& source, const Request& request) {
   if (source.trace != nullptr) return trace_timeline(source, request);
   constexpr std::size_t kMostSpans = 400;

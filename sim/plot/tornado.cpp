@@ -13,7 +13,7 @@
 namespace tessera::plot {
 namespace {
 
-/// A key's two bars: what the metric is there over what it is for the config itself.
+/// A key's two bars: the metric at each end over the metric of the config.
 struct Bars {
   std::string label;
   std::optional<double> low, high;
@@ -38,13 +38,13 @@ std::string label_of(const Json& key) {
   const auto path = key.at("key").get<std::string>();
   const std::string_view name = std::string_view(path).substr(kMachine.size());
   const auto unit = key.at("unit").get<std::string>();
-  // A note behind the unit is for documentation.
+  // A note after the unit is for documentation only.
   const std::string short_unit = unit.substr(0, unit.find(" ("));
   return fmt::format("{} = {:.4g}{}", name, key.at("value").get<double>(),
                      short_unit.empty() ? "" : " " + short_unit);
 }
 
-/// The keys that the metric answers to, strongest first.
+/// The keys that change the metric, strongest first.
 std::vector<Bars> bars_of(const Json& stored, const std::string& metric) {
   constexpr double kNothing = 5e-4;
   const double base = stored.at(metric).get<double>();
@@ -65,7 +65,7 @@ std::vector<Bars> bars_of(const Json& stored, const std::string& metric) {
   return bars;
 }
 
-/// Ratios as changes in percent, at round places from 1/reach to reach.
+/// Marks of ratios, as changes in percent, from 1/reach to reach.
 std::string change_marks(double reach, const Sheet& sheet) {
   constexpr double kWide = 1.35;
   std::vector<double> ratios;
@@ -79,7 +79,7 @@ std::string change_marks(double reach, const Sheet& sheet) {
       step /= step > 0.7 * std::pow(10, std::ceil(std::log10(step))) ? 2.0 : 5.0;
     for (int i = -3; i <= 3; ++i) ratios.push_back(1 + i * step);
   }
-  while (ratios.size() > sheet.marks_across()) {  // every second, with that of no change
+  while (ratios.size() > sheet.marks_across()) {  // every second one, keeping 'no change'
     const auto one = std::ranges::find(ratios, 1.0) - ratios.begin();
     std::vector<double> kept;
     for (std::size_t i = static_cast<std::size_t>(one) % 2; i < ratios.size(); i += 2)
@@ -93,8 +93,8 @@ std::string change_marks(double reach, const Sheet& sheet) {
   return fmt::format("{}", fmt::join(mapped(ratios, mark), ", "));
 }
 
-/// Makes names marks of the axis: those that are wider than `most` stand in two lines, what holds
-/// the key above it, its unit only where there is room. Returns the width of the widest line.
+/// Makes axis marks of names: one wider than `most` gets two lines, the key's parent above it, and
+/// its unit only if there is room. Returns the width of the widest line.
 double name_rows(std::vector<std::string>& names, const Sheet& sheet, double most) {
   double widest = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -102,7 +102,7 @@ double name_rows(std::vector<std::string>& names, const Sheet& sheet, double mos
     std::vector<std::string> lines{name};
     if (sheet.width_of(name) > most) {
       const std::size_t equals = name.find(" = ");
-      const std::size_t key = name.rfind('.', equals) + 1;  // 0: it stands alone
+      const std::size_t key = name.rfind('.', equals) + 1;  // 0: it has no parent
       const std::size_t unit = name.find(' ', equals + 3);
       lines = {name.substr(0, key), name.substr(key)};
       if (sheet.width_of(lines.back()) > most) lines.back() = name.substr(key, unit - key);
@@ -118,7 +118,7 @@ double name_rows(std::vector<std::string>& names, const Sheet& sheet, double mos
   return widest;
 }
 
-/// The bars right of so many inches of names; headings stand over the middle of the sheet.
+/// Margins: the bars begin after `names` inches; headings are centred on the sheet.
 std::string margins(double names, const Sheet& sheet) {
   const double left = names / sheet.width, right = 1 - 4 * sheet.letter() / sheet.width;
   return fmt::format(
@@ -131,7 +131,7 @@ std::string number_or_gap(std::optional<double> value) {
   return value ? fmt::format("{}", *value) : "NaN";
 }
 
-/// The upper or lower bars of all keys, and a mark behind those with another plan.
+/// The upper or lower bars of all keys, and a mark after those with another plan.
 std::string half(const std::string& title, std::size_t column, double top, double bottom,
                  std::size_t series) {
   std::string text = fmt::format(
@@ -146,7 +146,7 @@ std::string half(const std::string& title, std::size_t column, double top, doubl
   return text;
 }
 
-/// The metric that is asked for, if it is known there.
+/// The requested metric, if the file has it.
 std::string metric_of(const Source& source, const Request& request) {
   std::string metric = request.y.empty() ? "time" : request.y.front();
   constexpr std::array<std::string_view, 3> kMetrics = {"time", "energy", "area"};
@@ -167,7 +167,7 @@ std::string csv_of(const std::vector<Bars>& bars) {
   return csv;
 }
 
-/// The names of the keys as marks of the axis, and the sheet as high as they need.
+/// The keys' names as marks of the axis; makes the sheet as high as they need.
 struct Names {
   std::vector<std::string> marks;
   double widest;  ///< inches
@@ -203,8 +203,8 @@ std::string drawing(const Names& names, double reach, double by, const Sheet& sh
 
 }  // namespace
 
-/// Draws how a metric (time, energy or area) changes when keys are halved and doubled, those first
-/// that move it most.
+/// Draws how a metric (time, energy or area) changes when keys are halved and doubled; strongest
+/// keys first.
 Figure tornado(const Source& source, const Request& request) {
   check(source.sensitivity != nullptr, "plot: a tornado of no sensitivity");
   const Json& stored = *source.sensitivity;

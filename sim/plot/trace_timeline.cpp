@@ -19,10 +19,10 @@ using trace::Recording;
 using Slices = std::vector<Recording::Slice>;
 
 constexpr std::size_t kMostRows = 65, kMostArrows = 400;
-constexpr std::size_t kParts = 40, kMostTogether = 25;  // of a window; arrows that begin in one
-constexpr double kHalf = 0.4;                           // of a row's height: the others are the gap
+constexpr std::size_t kParts = 40, kMostTogether = 25;  // of a window; arrows beginning in one
+constexpr double kHalf = 0.4;                           // of a row's height; the rest is the gap
 
-/// A line of the figure: the last-arriving tiles (of a zone), a tile, or one of its workers.
+/// A row of the figure: the last-arriving tiles (of a zone), a tile, or one of its workers.
 struct TimelineRow {
   std::string mark;
   const Slices* slices;
@@ -66,8 +66,8 @@ TimelineRows rows_of(const TraceView& view) {
   return made;
 }
 
-/// The colour of each name, and what the key says: states as everywhere, the codelets that take
-/// most time in seven other colours.
+/// The colour of each name, and the key's entries: states as in all figures, the codelets with most
+/// time in seven other colours.
 struct Inks {
   std::vector<std::string> of_name;  ///< empty: not drawn
   std::vector<std::pair<std::string, std::string>> key;
@@ -104,15 +104,15 @@ Inks inks_of(const TraceView& view, const TimelineRows& rows) {
   return inks;
 }
 
-/// A line a box: its sides and its colour, as gnuplot reads it.
+/// A line of the table with a box: its sides and its colour, for gnuplot.
 std::string box(double left, double right, double low, double high, const std::string& colour) {
   return fmt::format("{},{},{:.4f},{:.4f},0x{}\n", left, right, low, high, colour.substr(1));
 }
 
-/// The first one stands apart.
+/// Vertical place of a row; the first row is set apart.
 double place_of(std::size_t row) { return row == 0 ? 0 : -static_cast<double>(row) - 0.5; }
 
-/// Each slice as a box.
+/// A box for each slice.
 std::string exact_boxes(const TraceView& view, const TimelineRows& rows, const Inks& inks) {
   std::string text;
   for (std::size_t row = 0; row < rows.rows.size(); ++row)
@@ -124,7 +124,7 @@ std::string exact_boxes(const TraceView& view, const TimelineRows& rows, const I
   return text;
 }
 
-/// In each column of a row the shares of its time, one above the other.
+/// Stacked shares of time, for each column of a row.
 std::string shared_boxes(const TraceView& view, const TimelineRows& rows, const Inks& inks) {
   const Columns columns = Columns::over(view);
   std::string text;
@@ -156,8 +156,8 @@ bool too_many(const TraceView& view, const TimelineRows& rows) {
   });
 }
 
-/// Transfers between tiles that both have a row: from the sender's, when it begins, to the
-/// receiver's, when the last byte is there.
+/// Transfers between tiles that both have a row: from the sender's row at their begin to the
+/// receiver's row at their end.
 std::string arrows_of(const TraceView& view, bool summarised, TimelineRows& rows) {
   std::string text;
   std::size_t count = 0, outside = 0;
@@ -190,7 +190,7 @@ std::string arrows_of(const TraceView& view, bool summarised, TimelineRows& rows
   return "";
 }
 
-/// All that is drawn, not cut at the window's ends: a line a superstep, slice and transfer.
+/// The table of all that is drawn, unclipped: one line per superstep, slice and transfer.
 std::string csv_of(const TraceView& view) {
   std::string csv = "kind,tile,worker,name,from_tile,bytes,begin_cycle,end_cycle\n";
   const auto add = [&](const std::string& what, const std::string& name, const std::string& bytes,
@@ -219,7 +219,7 @@ std::string csv_of(const TraceView& view) {
   return csv;
 }
 
-/// Marks of rows, thinned until they stand apart.
+/// Marks of rows, thinned until they do not overlap.
 std::string row_marks(const TimelineRows& rows, const Sheet& sheet) {
   constexpr double kPlot = 0.7;  // of the sheet's height
   const double room = kPlot * sheet.height / static_cast<double>(rows.rows.size());
@@ -246,8 +246,8 @@ std::string key_of(const Inks& inks, bool arrows) {
 
 }  // namespace
 
-/// Draws the states of chosen tiles and their workers over time, and their transfers as arrows; the
-/// shares in each column where there are more slices than can be told apart.
+/// Draws the states of chosen tiles and their workers over time, and their transfers as arrows; if
+/// there are too many slices, the shares of states in each column.
 Figure trace_timeline(const Source& source, const Request& request) {
   const TraceView view = view_of(*source.trace, request);
   TimelineRows rows = rows_of(view);

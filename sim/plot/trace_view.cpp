@@ -14,7 +14,7 @@
 namespace tessera::plot {
 namespace {
 
-/// A cycle from `least` to `most`; `otherwise` if none is given.
+/// Parses a cycle from `least` to `most`; `otherwise` if `text` is empty.
 std::uint64_t cycle_of(const std::string& text, const char* option, const TraceView& view,
                        std::uint64_t least, std::uint64_t most, std::uint64_t otherwise) {
   if (text.empty()) return otherwise;
@@ -28,7 +28,7 @@ std::vector<std::uint32_t> tiles_of_trace(const trace::Recording& trace) {
   return mapped(trace.tiles, [](const auto& tile) { return tile.first; });
 }
 
-/// Those of `known` that "0-15,20" names. Throws UserError for one that is not there.
+/// The tiles of `known` that "0-15,20" selects. Throws UserError for an unknown one.
 std::vector<std::uint32_t> chosen_tiles(const std::string& text,
                                         const std::vector<std::uint32_t>& known,
                                         const std::string& file) {
@@ -107,7 +107,7 @@ std::string trace_title(const Source& source, const Request& request) {
 }
 
 std::string time_axis(const TraceView& view, const Sheet& sheet) {
-  // Within a long trace the marks have more digits.
+  // A window within a long trace has marks with more digits.
   const unsigned marks = view.from == 0 ? sheet.marks_across() : sheet.marks_across() / 2;
   return fmt::format("set xrange [{}:{}]\nset xtics ({})\n", view.from, view.to,
                      number_marks(static_cast<double>(view.from), static_cast<double>(view.to),

@@ -7,7 +7,7 @@
 #include "sim/plot/figure.h"
 #include "sim/trace/recording.h"
 
-/// Common parts of figures of traces: a window of cycles and chosen tiles.
+/// Shared parts of figures of traces: a window of cycles and chosen tiles.
 namespace tessera::plot {
 
 struct TraceView {
@@ -18,7 +18,7 @@ struct TraceView {
   [[nodiscard]] const trace::Recording::Tile& tile(std::uint32_t number) const {
     return trace->tiles.at(number);
   }
-  /// True if any part of the slice lies within the window, or its place if it takes no time.
+  /// True if the slice overlaps the window; an empty slice, if it lies within.
   template <class Slice>
   [[nodiscard]] bool shows(const Slice& slice) const {
     const std::uint64_t begin = slice.begin.count(), end = slice.end.count();
@@ -26,16 +26,16 @@ struct TraceView {
   }
 };
 
-/// A window is cut into so many columns at most; what happens within one is added up.
+/// Maximum number of columns of a window; activity within a column is summed.
 inline constexpr std::uint64_t kMostColumns = 400;
 
-/// Columns of one width, but for rounding, over a window.
+/// Columns of equal width, except for rounding, over a window.
 struct Columns {
   std::uint64_t from, to, count;
 
   static Columns over(const TraceView& view);
   [[nodiscard]] std::uint64_t begin(std::uint64_t column) const;
-  /// Calls use(column, cycles) for each column that the time from `begin` to `end` meets.
+  /// Calls use(column, cycles) for each column that overlaps the interval.
   template <class Use>
   void spread(std::uint64_t begin_cycle, std::uint64_t end_cycle, const Use& use) const {
     const std::uint64_t first = std::max(begin_cycle, from), last = std::min(end_cycle, to);
@@ -47,21 +47,20 @@ struct Columns {
       if (low < high) use(column, high - low);
     }
   }
-  /// Where a cycle of the window lies.
+  /// The column of a cycle in the window.
   [[nodiscard]] std::uint64_t column_of(std::uint64_t cycle) const;
 };
 
-/// The request's --from, --to and --tiles; what it leaves open is the whole trace. Throws
-/// UserError.
+/// Parses the request's --from, --to and --tiles; by default the whole trace. Throws UserError.
 TraceView view_of(const trace::Recording& trace, const Request& request);
 
 /// "0-15,20"
 std::string ranges_of(const std::vector<std::uint32_t>& tiles);
 
-/// "time (cycles)", a VCD's timescale, and what else the figure must say.
+/// "time (cycles)", a VCD's timescale, and `notes`.
 std::string time_label(const TraceView& view, const std::vector<std::string>& notes);
 
-/// The runs' title, or the file's name where no report stands beside it.
+/// The run's title, or the file's name if there is no report in its folder.
 std::string trace_title(const Source& source, const Request& request);
 
 /// "set xrange ..." with marks.

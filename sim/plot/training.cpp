@@ -12,7 +12,7 @@
 namespace tessera::plot {
 namespace {
 
-/// The columns of loss.csv, from 1; 0: there is none, or no number in it.
+/// Index of a column of loss.csv, from 1; 0 if it is missing or has no numbers.
 std::size_t column_of(const Json& results, const std::string& csv, const std::string& name) {
   const bool numbers =
       std::ranges::any_of(results.at(name), [](const Json& value) { return value.is_number(); });
@@ -22,7 +22,7 @@ std::size_t column_of(const Json& results, const std::string& csv, const std::st
   return found == columns.size() ? 0 : found + 1;
 }
 
-/// Steps are whole: few have a mark each, one stands in the middle.
+/// Steps are whole numbers: a few have a mark each; a single one is centred.
 std::string axis_of_steps(std::size_t steps) {
   constexpr std::size_t kFew = 10;
   return fmt::format("set xrange [{}:{}]\n{}", steps > 1 ? 1.0 : 0.5,
@@ -32,8 +32,8 @@ std::string axis_of_steps(std::size_t steps) {
 
 }  // namespace
 
-/// The loss of each step of a training and, where it was counted, the share of samples told right.
-/// Marks some of the steps where there are many.
+/// Draws the loss of each training step and, if counted, the share of correctly classified samples.
+/// With many steps, marks only some.
 Figure training(const Source& source, const Request& request) {
   const Json& report = source.run->report;
   Figure figure;
@@ -44,7 +44,7 @@ Figure training(const Source& source, const Request& request) {
                     "/report.json: found no results.loss, expected a run that trains");
   const Json& results = report.at("results");
   const std::size_t steps = results.at("loss").size();
-  const std::size_t marked = std::max<std::size_t>(steps / 40, 1);  // of so many points one
+  const std::size_t marked = std::max<std::size_t>(steps / 40, 1);  // distance of marked points
   const std::size_t loss = column_of(results, figure.csv, "loss");
   const std::size_t accuracy =
       results.contains("accuracy") ? column_of(results, figure.csv, "accuracy") : 0;
