@@ -4,8 +4,8 @@
 #include "sim/config/config.h"
 #include "sim/report/report.h"
 
-/// The way from a config to what a machine runs, for whoever holds all kernels: the program
-/// (main.cpp) and the module that other platforms use (platform_machine.cpp).
+/// The functions from a config to a machine's images, for callers that link all kernels: the
+/// program (main.cpp) and the module for other platforms (platform_machine.cpp).
 namespace tessera {
 
 class RememberedPrograms;
@@ -15,10 +15,10 @@ report::Built build(const config::Config& config);
 /// As above, but reuses programs of earlier configs in `programs`: faster, with the same result.
 report::Built build(const config::Config& config, RememberedPrograms& programs);
 
-/// As build(config), but the images have no bytes.
+/// As build(config), but images have no bytes.
 report::Built outline(const config::Config& config);
 
-/// The machine's options from the sections run and report.
+/// The machine's options, from the sections run and report.
 RunOptions options_of(const config::Config& config);
 
 }  // namespace tessera

@@ -16,7 +16,7 @@
 
 namespace tessera {
 
-/// config -> plan -> program: throws UserError unless it fits, or `how` sees no reason why not
+/// config -> plan -> program: throws UserError if it does not fit, as far as `how` tests
 void require_fit(const config::Config& config, command::FitTest how, RememberedPrograms& programs) {
   MeasuredCosts costs(config.machine, &programs);
   if (how == command::FitTest::plan) costs.leave_out_schedules();
@@ -26,14 +26,14 @@ void require_fit(const config::Config& config, command::FitTest how, RememberedP
   programs.require_fit(program, program::fingerprint(program), config.machine);
 }
 
-/// images -> whether a run may leave values out
+/// images -> whether a run may skip values
 TimingProof prove(const config::Config& config, const report::Built& built, unsigned threads) {
   HostThreads helpers(threads);
   return prove(built.program, built.images, program::started_by(built.program, config.machine),
                helpers);
 }
 
-/// images -> machine -> run -> what the report needs
+/// images -> machine -> run -> the report's data
 report::Outcome run(const config::Config& config, const report::Built& built,
                     const command::Observers& observers, RememberedProof& proofs) {
   RunOptions options = options_of(config);
@@ -71,7 +71,7 @@ report::Outcome run(const config::Config& config, const report::Built& built,
   return outcome;
 }
 
-/// images -> machine -> run -> where the cycles of its codelets went
+/// images -> machine -> run -> cycles of its codelets
 std::vector<report::ProfiledFunction> profile(const config::Config& config,
                                               const report::Built& built) {
   RunOptions options = options_of(config);
@@ -83,13 +83,13 @@ std::vector<report::ProfiledFunction> profile(const config::Config& config,
   return machine.profile();
 }
 
-/// config -> plan -> what it would take; the same for configs like it
+/// config -> plan -> predicted time; also for configs like it
 command::Forecast forecast(const config::Config& first) {
   const auto forecaster = std::make_shared<Forecaster>(first);
   return [forecaster](const config::Config& config) { return (*forecaster)(config); };
 }
 
-/// Requires that configs fit, each planned anew.
+/// A check that configs fit; plans each one anew.
 command::FitCheck fit_check() {
   const auto programs = std::make_shared<RememberedPrograms>();
   return [programs](const config::Config& config, command::FitTest how) {
@@ -99,7 +99,7 @@ command::FitCheck fit_check() {
 
 }  // namespace tessera
 
-/// SystemC's library asks for it; ours is the main below.
+/// SystemC's library requires it; main() is below.
 extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
 int main(int argc, char** argv) {

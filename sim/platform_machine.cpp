@@ -13,7 +13,7 @@
 namespace tessera {
 namespace {
 
-/// Returns `work()`; what it throws becomes a MachineError.
+/// Returns `work()`; turns its exceptions into MachineError.
 template <class Work>
 auto with_machine_errors(const Work& work) {
   try {
@@ -68,7 +68,7 @@ struct Machine::Inside {
                ? static_cast<std::uint32_t>(module.result().runs.size())
                : 0;
   }
-  /// Checks the results of the run that has ended, once; those that nobody loaded are nobody's.
+  /// Checks the finished run's results, once; only for a run whose inputs were loaded.
   void check_results() {
     const std::uint32_t run = ended();
     if (run == 0 || run != loads || run > built.workload->runs() || checked == run) return;
@@ -85,7 +85,7 @@ struct Machine::Inside {
   TensorReader tensors;
   report::Outcome outcome;
   std::uint32_t loads = 0;
-  std::uint32_t checked = 0;  ///< the last run whose results were
+  std::uint32_t checked = 0;  ///< the last run that was checked
 };
 
 Machine::Machine(const sc_core::sc_module_name& name, const Config& config)

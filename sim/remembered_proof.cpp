@@ -10,7 +10,7 @@ namespace {
 
 using program::Fingerprint;
 
-/// All that is loaded, and where.
+/// Fingerprint of all loaded bytes and their addresses.
 Fingerprint fingerprint(const program::Images& images) {
   std::vector<Fingerprint> parts;
   const auto add = [&parts](const auto& values) {

@@ -11,19 +11,19 @@
 
 namespace tessera {
 
-/// The last proof of a timing run, for the next config of a process: it holds where tiles hold the
-/// same in more SRAM, and the config is the same but for its size.
+/// Caches the last proof of a timing run for a process's next config. It stays valid if the config
+/// differs only by more SRAM, tiles hold the same images, and there are no input files.
 class RememberedProof {
  public:
-  /// The result of `prove` for this config: runs it, or returns the remembered one.
+  /// Returns the cached proof if it is valid for this config, else calls `prove`.
   std::shared_ptr<const TimingProof> proof(const config::Config& config, const report::Built& built,
                                            const std::function<TimingProof()>& prove);
 
  private:
-  std::string config_;  ///< resolved, without the size of the SRAM
+  std::string config_;  ///< resolved, without the SRAM's size
   std::uint32_t sram_kib_ = 0;
   program::Fingerprint program_, images_;
-  std::shared_ptr<const TimingProof> proof_;  ///< null: none
+  std::shared_ptr<const TimingProof> proof_;  ///< null: no proof yet
 };
 
 }  // namespace tessera
