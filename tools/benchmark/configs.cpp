@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A folder for what runs write, removed with this.
+/// A temporary folder for runs, removed by the destructor.
 class Folder {
  public:
   Folder() {
@@ -39,9 +39,9 @@ class Folder {
   std::filesystem::path path_;
 };
 
-using Whole = std::pair<Ran, Json>;  ///< with the report
+using Whole = std::pair<Ran, Json>;  ///< with the run's report
 
-/// The quickest of up to three runs that together take a moment.
+/// The quickest of up to three runs; stops after three seconds in all.
 Whole quickest(const std::string& config, const std::string& options) {
   constexpr double kMoment = 3;
   const Folder folder;

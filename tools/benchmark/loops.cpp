@@ -34,7 +34,7 @@ namespace {
 constexpr int kRounds = 3;
 constexpr std::uint32_t kMemory = 4U << 20;
 
-/// Runs `once`, which returns a checksum, in each round.
+/// Times `once`, which returns a checksum, over kRounds rounds.
 template <class Once>
 Timed best(Once once) {
   Timed timed;
@@ -89,7 +89,7 @@ Measured measure(const Loop& loop) {
   };
   made.interpreter = best([&] { return on_tile(engine::Engine::interpreter); });
   made.native = best([&] { return on_tile(engine::Engine::native); });
-  // Its data is seeded once: later rounds start from what the first one left.
+  // Runs once: its data is seeded once, so later rounds would start from changed data.
   const std::clock_t start = std::clock();
   made.host.sum = fmt::format("{:08x}\n", loop.on_host());
   made.host.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

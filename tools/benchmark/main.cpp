@@ -12,15 +12,15 @@
 #include "tools/benchmark/configs.h"
 #include "tools/benchmark/loops.h"
 
-/// Prints what this host does: guest instructions a second of loops by engine, exact cycles on and
-/// translation included, beside qemu-riscv32 and the same source compiled for the host; what whole
-/// runs of the shipped configs take; rates of a spiking network. `--json FILE` writes the same;
-/// `--against FILE` names what is more than a tenth slower than there, and ends with 1.
+/// Measures this host: guest instructions per second of loops by engine, including exact cycles and
+/// translation, beside qemu-riscv32 and the same source compiled for the host; whole runs of the
+/// shipped configs; rates of a spiking network. `--json FILE` writes the results; `--against FILE`
+/// lists what is over a tenth slower than there, and exits with 1 if anything is.
 namespace tessera::benchmark {
 namespace {
 
 using Json = nlohmann::ordered_json;
-/// Seconds by what they were spent on.
+/// Seconds by name.
 using Seconds = std::map<std::string, double>;
 
 constexpr double kGiga = 1e9;
@@ -93,7 +93,7 @@ Json measure_configs() {
     print(measured);
     json.push_back(json_of(measured));
     constexpr int kSize = 4096;
-    if (measured.useful_flops != 2.0 * kSize * kSize * kSize) continue;  // no dense product of it
+    if (measured.useful_flops != 2.0 * kSize * kSize * kSize) continue;  // not this product
     const std::optional<double> sgemm = seconds_of_sgemm(kSize);
     if (!sgemm) {
       fmt::print("{:<18} not installed: libopenblas0\n", "  OpenBLAS sgemm");
@@ -106,7 +106,7 @@ Json measure_configs() {
   return json;
 }
 
-/// Fifteen thousand neurons, functional and cycle-exact.
+/// Fifteen thousand neurons, simulated functionally and cycle-exactly.
 Json measure_spikes() {
   const MeasuredConfig measured = measure_config(TESSERA_SOURCE "/tools/benchmark/spikes.json");
   const Json& counts = measured.results.at("counts");
@@ -120,7 +120,7 @@ Json measure_spikes() {
   return json_of(measured);
 }
 
-/// Adds the numbers of `seconds` and `wall` of every entry.
+/// Adds the numbers in `seconds` and `wall` of every entry.
 void gather(const Json& json, Seconds& seconds) {
   for (const auto& [section, entries] : json.items())
     for (const Json& entry : entries.is_array() ? entries : Json::array({entries}))
@@ -132,10 +132,10 @@ void gather(const Json& json, Seconds& seconds) {
       }
 }
 
-/// Names what takes longer than in the stored run; true if anything does.
+/// Prints what takes longer than in the stored run; true if anything does.
 bool is_slower(const Json& json, const std::string& stored) {
   constexpr double kMost = 1.1;
-  constexpr double kLeast = 0.05;  // seconds that a host measures as the same twice
+  constexpr double kLeast = 0.05;  // seconds; shorter times are noise
   std::ifstream file(stored);
   if (!file) throw UserError(fmt::format("{}: cannot be read", stored));
   Seconds now, before;
@@ -168,7 +168,7 @@ int run(const std::string& file, const std::string& stored) {
 }  // namespace tessera::benchmark
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_DFL);  // ends when nobody reads any more
+  std::signal(SIGPIPE, SIG_DFL);  // ends when the reader is gone
   try {
     std::string json, against;
     bool good = argc % 2 == 1;

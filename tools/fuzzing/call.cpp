@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kStandsStill = 300;  // on a host that may be busy
+constexpr double kStandsStill = 300;  // seconds; the host may be busy
 constexpr double kWaitsForPipe = 30;
 
 void stream(int number, Stream kind, const std::string& file) {
@@ -27,7 +27,7 @@ void stream(int number, Stream kind, const std::string& file) {
   const int opened = ::open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (opened == number) return;
   ::dup2(opened, number);
-  ::close(opened);  // it may have the number of a stream that is to be closed
+  ::close(opened);  // unless it has the number of the stream itself
 }
 
 void lay(Special kind, const fs::path& path) {
@@ -81,7 +81,7 @@ void limit(int resource, rlim_t most) {
 
 }  // namespace
 
-/// The group ends with its first process.
+/// Ends the process group with its first process.
 Outcome call(const std::string& program, const Limits& limits, const Input& input,
              const fs::path& folder) {
   write(folder.string() + ".in", input.standard_input);

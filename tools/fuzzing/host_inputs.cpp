@@ -10,7 +10,7 @@ constexpr std::array<Special, 5> kSpecials = {Special::folder, Special::pipe,
                                               Special::link_to_device, Special::dangling_link,
                                               Special::link_to_file};
 
-/// One file of a store: bytes changed, fields of other types, or no regular file at all.
+/// Damages one file of a store: bytes changed, fields of other types, or not a regular file.
 void spoil(Input& input, Choices& choices) {
   const auto changed = std::next(input.files.begin(),
                                  static_cast<std::ptrdiff_t>(choices.below(input.files.size())));
@@ -49,7 +49,7 @@ Input results_input(const Seeds& seeds, Choices& choices) {
 
 namespace {
 
-/// A name or a value that no terminal should see as it is.
+/// A name or value that terminals must not receive unescaped.
 std::string hostile(Choices& choices) {
   switch (choices.below(4)) {
     case 0:
@@ -63,7 +63,7 @@ std::string hostile(Choices& choices) {
   }
 }
 
-/// Small configs with a hostile key, value or path.
+/// A small config with a hostile key, value or path.
 Json with_hostile(Json config, Choices& choices) {
   const std::string text = hostile(choices);
   switch (choices.below(4)) {
@@ -92,7 +92,7 @@ Input host_input(const Seeds& seeds, Choices& choices) {
       input.files["a.json"] = text_of(with_hostile(small, choices));
       input.arguments = simulate(choices);
       return input;
-    case 1: {  // results written to what is no regular file
+    case 1: {  // results go to something that is not a regular file
       constexpr std::array<Special, 4> kTargets = {Special::folder, Special::link_to_device,
                                                    Special::dangling_link, Special::link_to_file};
       input.specials["to"] = choices.of(kTargets);
@@ -105,7 +105,7 @@ Input host_input(const Seeds& seeds, Choices& choices) {
       if (input.arguments.front() == "report") input.files = seeds.run;
       return input;
     }
-    default: {  // nobody reads what it says
+    default: {  // nobody reads its output
       constexpr std::array<Stream, 3> kStreams = {Stream::file, Stream::closed, Stream::full};
       const std::array<std::vector<std::string>, 5> kCalls = {{{"run", "a.json", "--out", "r"},
                                                                {"check", "a.json"},

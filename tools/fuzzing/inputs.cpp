@@ -10,7 +10,7 @@
 namespace tessera::fuzz {
 namespace {
 
-/// Some of the numbers in `json` at their extremes.
+/// Sets some of the numbers in `json` to extreme values.
 void make_extreme(Json& json, Choices& choices) {
   if (json.is_structured()) {
     for (Json& inner : json) make_extreme(inner, choices);
@@ -23,7 +23,7 @@ void make_extreme(Json& json, Choices& choices) {
   }
 }
 
-/// Sizes, tiles and parameters at their extremes: most of these are planned.
+/// Extreme sizes, tiles and parameters, most of which are planned.
 Json extreme(Json config, Choices& choices) {
   make_extreme(config["workload"], choices);
   constexpr std::array<int, 7> kTiles = {1, 2, 3, 17, 64, 1000, 1472};
@@ -96,7 +96,7 @@ Input eval_input(const Seeds& seeds, Choices& choices) {
 
 struct Kind {
   std::string_view name;
-  unsigned share;  ///< among all inputs
+  unsigned share;  ///< weight among all inputs
   Input (*make)(const Seeds&, Choices&);
 };
 constexpr Kind kKinds[] = {

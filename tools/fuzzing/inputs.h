@@ -10,21 +10,21 @@
 
 namespace tessera::fuzz {
 
-/// Sources from which inputs are made.
+/// The material that inputs are made from.
 struct Seeds {
-  std::vector<Json> configs;                 ///< complete ones, of small runs
-  Json small;                                ///< one that runs in a moment
-  std::map<std::string, Json> kernels;       ///< "fuzz" of kernels/NAME/points.json by kernel
+  std::vector<Json> configs;                 ///< complete configs of small runs
+  Json small;                                ///< a config that runs in a moment
+  std::map<std::string, Json> kernels;       ///< "fuzz" of kernels/NAME/points.json, by kernel
   std::vector<std::string> programs;         ///< ELF files
-  std::map<std::string, std::string> run;    ///< files of a folder of results, by name
+  std::map<std::string, std::string> run;    ///< files of a run's folder, by name
   std::map<std::string, std::string> sweep;  ///< files of a sweep's folder
 };
 
-/// Values that kernels state for one kind of inputs, by kernel.
+/// Values that kernels declare for one kind of input, by kernel.
 std::map<std::string, Json> stated(const Seeds& seeds, const std::string& kind);
 
-/// Makes an input; equal choices make equal inputs. `only`: config, matrix, program, sweep, eval,
-/// results or run; empty: of any kind. Throws std::runtime_error if there is none of that name.
+/// Makes an input; equal choices make equal inputs. `only`: a kind listed in inputs.cpp, such as
+/// config, matrix or run; empty: any kind. Throws std::runtime_error for an unknown kind.
 Input make_input(const Seeds& seeds, Choices& choices, std::string_view only);
 
 }  // namespace tessera::fuzz

@@ -1,8 +1,7 @@
-// tessera_fuzz PROGRAM SOURCE [--count N] [--seed S] [--first I] [--gib G] [--only KIND]
-// [--keep DIR] [--all yes]: calls the program with N inputs made wrong, extreme or, of small runs,
-// at random, each alone in a folder and under limits, and keeps those that it takes badly: a wrong
-// result, a bug of ours, a signal, more than 40 s or 4 GB, a refusal without a message, something
-// left behind.
+// tessera_fuzz PROGRAM SOURCE [--count N] [--seed S] [--first I] [--gib G] [--only KIND] [--keep
+// DIR] [--all yes]: calls the program with N damaged, extreme or (for small runs) random inputs,
+// each in its own folder and under limits, and keeps those it handles badly: a wrong result, a bug
+// of ours, a signal, more than 40 s or 4 GiB, a refusal without a message, leftover files.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -29,7 +28,7 @@ struct Options {
   Limits limits;
 };
 
-/// Finds control characters, which terminals obey, or a text too long to read.
+/// Finds control characters, which affect terminals, or a text too long to read.
 std::string unreadable(const Input& input, const std::string& error) {
   constexpr std::size_t kMost = 20'000;
   if (error.size() > kMost) return fmt::format("a message of {} bytes", error.size());
@@ -41,7 +40,7 @@ std::string unreadable(const Input& input, const std::string& error) {
   return any && input.arguments.front() != "exec" ? "a message with control characters" : "";
 }
 
-/// Returns what is wrong with the outcome; empty: nothing.
+/// Returns what is wrong with the outcome; empty if nothing is.
 std::string judged(const Options& options, const Outcome& outcome, const Input& input,
                    const fs::path& folder) {
   if (outcome.timed_out) return "it stands still";
@@ -49,7 +48,7 @@ std::string judged(const Options& options, const Outcome& outcome, const Input& 
   const int code = WEXITSTATUS(outcome.status);
   const std::string error = read(folder.string() + ".err");
   if (error.find("a bug of ours") != std::string::npos) return "a bug of ours";
-  if (input.arguments.front() == "exec") return "";  // the code is the program's
+  if (input.arguments.front() == "exec") return "";  // the exit code is the program's own
   if (code == 1) return "a wrong result";
   const bool may_lack = (input.is_large && error.find("memory") != std::string::npos) ||
                         input.out != Stream::file || input.error != Stream::file;
@@ -57,7 +56,7 @@ std::string judged(const Options& options, const Outcome& outcome, const Input& 
     return fmt::format("it wants more than {} GiB or {} s", options.limits.gib,
                        options.limits.seconds);
   if (code != 0 && code != 2 && code != 3 && code != 5) return fmt::format("exit code {}", code);
-  const bool tells = input.arguments.front() == "sweep";  // its summary names points that fail
+  const bool tells = input.arguments.front() == "sweep";  // its summary names failed points
   const bool heard = input.error == Stream::file;
   if (code != 0 && error.empty() && !tells && heard) return "refused without a message";
   if (std::string what = unreadable(input, error); !what.empty()) return what;
@@ -71,7 +70,7 @@ std::string judged(const Options& options, const Outcome& outcome, const Input& 
   return "";
 }
 
-/// Redirection that a shell would write for a stream that is no file.
+/// The shell redirection of a stream that is not a file.
 std::string redirected(const std::string& sign, Stream stream) {
   if (stream == Stream::file) return "";
   return " " + sign + (stream == Stream::closed ? "&-" : "/dev/full");
@@ -84,18 +83,18 @@ const Json* pinned_keys(const Seeds& seeds, const std::string& kernel) {
   return &found->second.at("pins");
 }
 
-/// The run again with the plan that it printed: what is wrong with that; empty: nothing.
+/// Repeats the run with the plan that it printed; returns what is wrong; empty if nothing is.
 std::string pinned(const Options& options, const Seeds& seeds, const Input& input,
                    const fs::path& folder) {
   const auto report_of = [&](const char* run) {
     return Json::parse(read(folder / run / "report.json"), nullptr, false);
   };
   const Json first = report_of("r");
-  if (first.is_discarded()) return "";  // the run did not go through
+  if (first.is_discarded()) return "";  // the run did not succeed
   Input again = input;
   Json config = Json::parse(input.files.at("a.json"));
   const Json& workload = first["config"]["workload"];
-  if (!workload.contains("plan")) return "";  // the kernel takes none
+  if (!workload.contains("plan")) return "";  // the kernel has no plan
   Json plan = first["plan"];
   if (const Json* keys = pinned_keys(seeds, workload["kernel"])) {
     Json some = Json::object();
@@ -103,7 +102,7 @@ std::string pinned(const Options& options, const Seeds& seeds, const Input& inpu
     plan = some;
   }
   config["workload"]["plan"] = plan;
-  // A plan is that of so many tiles; with it others may be faster.
+  // A plan belongs to a number of tiles; with the plan pinned, another number may be faster.
   if (workload.contains("used_tiles"))
     config["workload"]["used_tiles"] =
         first["workload"].value("used_tiles", first["config"]["machine"]["tiles"].get<int>());
@@ -126,7 +125,7 @@ Json read_json(const fs::path& file) {
   return Json::parse(read(file), nullptr, true, /*ignore_comments=*/true);
 }
 
-/// Values that kernels state for fuzzing, by kernel.
+/// Values that kernels declare for fuzzing, by kernel.
 std::map<std::string, Json> read_kernels(const fs::path& folder) {
   std::map<std::string, Json> kernels;
   for (const auto& entry : fs::directory_iterator(folder)) {

@@ -14,7 +14,7 @@ using data::NirNode;
 using data::NirParameter;
 using test::nir_numbers;
 
-/// As a rule small; seldom a size that wraps when multiplied.
+/// Usually small; rarely a size that overflows when multiplied.
 double extent(Choices& choices) {
   if (!choices.once_in(12)) return static_cast<double>(1 + choices.below(2));
   constexpr std::array<double, 6> kFar = {0, -1, 65'536, 4'294'967'296, 9.3e18, 0.5};
@@ -29,7 +29,7 @@ NirParameter filled(std::vector<std::uint64_t> shape, Choices& choices) {
                      std::vector<double>(count, choices.once_in(8) ? 1e30 : 0.25));
 }
 
-/// A linear map of an image of 1 x 4 x 4 to as many numbers, or one of other sizes.
+/// A linear map of a 1 x 4 x 4 image to as many numbers, or to other sizes.
 NirNode linear(Choices& choices) {
   switch (choices.below(5)) {
     case 0:

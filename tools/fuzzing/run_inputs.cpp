@@ -10,7 +10,7 @@ constexpr const char* kRun[] = {"run", "a.json", "--threads", "1", "--out", "r"}
 
 std::vector<std::string> run() { return {std::begin(kRun), std::end(kRun)}; }
 
-/// Pixels from 0 to 255, as cameras give them.
+/// Unscaled pixels from 0 to 255.
 std::string raw_images(std::size_t images, std::size_t pixels, Choices& choices) {
   std::string bytes = data::numpy_header("|u1", {images, pixels});
   for (std::size_t i = 0; i < images * pixels; ++i) bytes += static_cast<char>(choices.below(256));
@@ -68,8 +68,8 @@ Input machine_input(const Seeds& seeds, Choices& choices) {
   if (choices.once_in(3)) {
     input.arguments = {"check", "a.json", "--fit", choices.of(kFits)};
     input.searches = true;
-    // A machine of 10^5 tiles holds problems that take minutes to plan, and so does a smaller one
-    // where all plans go through ten million weights: such a kernel states another key to fit.
+    // Problems that fit a machine of 10^5 tiles take minutes to plan; so do smaller ones if every
+    // plan reads ten million weights: such a kernel declares another key to fit.
     if (input.arguments.back() == "workload.n") {
       config["machine"]["tiles"] = kTiles[0];
       const Json& kernel = seeds.kernels.at(config["workload"]["kernel"]);

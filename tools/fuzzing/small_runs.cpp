@@ -7,7 +7,7 @@
 namespace tessera::fuzz {
 namespace {
 
-/// Some of these keys are set.
+/// Machine keys and values; some keys are set.
 constexpr const char* kMachineKeys = R"({
   "tile.contexts": [1, 2, 3, 4, 6, 8, 12], "tile.issue": ["barrel", "interleaved"], "tile.dual_issue": [true, false],
   "tile.load_bytes_per_slot": [4, 8, 16, 32], "tile.store_bytes_per_slot": [4, 8],
@@ -24,7 +24,7 @@ void set(Json& json, std::string path, const Json& value) {
 
 Json chosen(const Json& from, Choices& choices);
 
-/// A list of one layer many times, and the last.
+/// A list that repeats a layer, then the last layer.
 Json repeated(const Json& from, Choices& choices) {
   Json layer = from["layer"];
   for (Json& each : layer) each = chosen(each, choices);

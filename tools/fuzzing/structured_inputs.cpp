@@ -18,7 +18,7 @@ struct Size {
   std::size_t rows, columns;
 };
 
-/// Places where a matrix has elements.
+/// The places at which a matrix has elements.
 Places places(Size size, Choices& choices) {
   const std::size_t chosen = choices.below(size.rows * size.columns);
   const std::size_t width = 1 + choices.below(9);
@@ -37,7 +37,7 @@ Places places(Size size, Choices& choices) {
   return choices.of(all);
 }
 
-/// At most 1 in size, so that sums in f16 do not overflow.
+/// Values of at most 1 in size, so that f16 sums do not overflow.
 Values values(Size size, Choices& choices) {
   std::vector<double> row(size.columns);
   for (double& each : row) each = static_cast<double>(choices.below(2001)) / 1000 - 1;
@@ -89,17 +89,17 @@ std::string dense_file(Size size, Choices& choices) {
   return bytes;
 }
 
-/// Extents by their names in points.json.
+/// Extents by their name in points.json.
 using Sizes = std::map<std::string, std::size_t>;
 
-/// A workload, and the files that it names.
+/// A workload, and the files it names.
 struct Product {
   Json workload;
   std::map<std::string, std::string> files = {};
   Sizes sizes;
   Choices& choices;
 
-  /// Sets keys to a size's value or to one of their values; `files` and `given` are files' shapes.
+  /// Sets keys to a size or to one of their values; `files` and `given` hold files' shapes.
   void set(const Json& keys) {
     for (const auto& [key, values] : keys.items()) {
       if (key == "files" || key == "given")
@@ -110,7 +110,7 @@ struct Product {
         choose(workload, {{key, values}}, choices);
     }
   }
-  /// Key `key` names a file, always or one time in three.
+  /// Makes `key` name a file, always or one time in three.
   void dense(const std::string& key, const Json& shape, bool always) {
     if (!always && !choices.once_in(3)) return;
     workload[key] = key + ".npy";
@@ -122,7 +122,7 @@ struct Product {
   }
 };
 
-/// One kernel's products, each kernel as often as its share.
+/// Draws a kernel and its products, weighted by its share.
 std::pair<std::string, Json> chosen_kernel(const Seeds& seeds, Choices& choices) {
   std::vector<std::pair<std::string, Json>> kernels;
   for (const auto& each : stated(seeds, "structure"))

@@ -14,9 +14,9 @@
 #include "models/simulation.h"
 #include "sim/program/image.h"
 
-/// Prints what a barrier with an empty superstep costs the host, how long a machine takes from
-/// nothing to elaborated and loaded and from its last cycle to the end of its process, and its
-/// memory, with the bars of the design. Each machine gets a process of its own.
+/// Prints the host's cost of a barrier with an empty superstep, a machine's time from construction
+/// to loaded and from its last cycle to the end of its process, and its memory, beside the design's
+/// limits. Each machine runs in its own process.
 namespace tessera {
 namespace {
 
@@ -25,14 +25,14 @@ using Clock = std::chrono::steady_clock;
 struct Case {
   std::uint32_t tiles;
   std::uint32_t supersteps;
-  double bar_nanoseconds;  ///< a tile and superstep; 0: none
+  double bar_nanoseconds;  ///< limit per tile and superstep; 0: none
 };
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Processor time of all threads of this process, however loaded the host is.
+/// Processor time of all threads of this process, independent of the host's load.
 double processor_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -51,7 +51,7 @@ program::Program empty_supersteps(const Case& one) {
 
 std::string bar(double value) { return value == 0 ? "-" : fmt::format("{:.0f}", value); }
 
-/// Leaves by quick_exit, after writing when it did to `finished`.
+/// Writes its end time to `finished`, then leaves by quick_exit.
 [[noreturn]] void measure(const Case& one, unsigned threads, int finished) {
   MachineConfig config;
   config.tiles = one.tiles;
@@ -63,8 +63,7 @@ std::string bar(double value) { return value == 0 ? "-" : fmt::format("{:.0f}", 
   const auto exchanges = fabric::make_exchange_compiler(config.fabric);
   const program::Images images = program::compile(program, config, *exchanges);
   const auto start = Clock::now();
-  auto* machine =
-      new Simulation(config, program, images, options);  // quick_exit does without delete
+  auto* machine = new Simulation(config, program, images, options);  // never deleted: quick_exit
   const double elaborated = seconds_since(start);
   const double loaded = processor_seconds();
   const RunResult result = machine->run();
@@ -86,7 +85,7 @@ bool run_apart(const Case& one, unsigned threads) {
   if (pipe(ends) != 0) return false;
   const pid_t child = fork();
   if (child == 0) measure(one, threads, ends[1]);
-  close(ends[1]);  // or its end would not be seen below
+  close(ends[1]);  // otherwise its end would not be seen below
   Clock::time_point finished;
   const bool complete = read(ends[0], &finished, sizeof finished) == sizeof finished;
   int status = 0;
@@ -100,12 +99,12 @@ bool run_apart(const Case& one, unsigned threads) {
 }  // namespace
 }  // namespace tessera
 
-/// SystemC's library asks for it; ours is the main below.
+/// SystemC's library requires it; main() is below.
 extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
-/// `tiles supersteps threads`: that one case alone; nothing: all with their bars.
+/// `tiles supersteps threads` runs one case; without arguments runs all cases.
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_DFL);  // ends when nobody reads any more
+  std::signal(SIGPIPE, SIG_DFL);  // ends when the reader is gone
   if (argc == 4) {
     const auto number = [&](int i) {
       return static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));

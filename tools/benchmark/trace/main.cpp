@@ -14,9 +14,9 @@
 #include "sim/program/image.h"
 #include "sim/trace/run_trace.h"
 
-/// Prints what a run of 1000 supersteps on 1472 tiles, in which all workers compute for some
-/// thousand cycles and each tile passes 64 bytes on, costs the host without a trace, with that of
-/// the machine's phases, of all tiles, and of all tiles and workers.
+/// Prints the host's cost of a run of 1000 supersteps on 1472 tiles, in which all workers compute
+/// for some thousand cycles and each tile passes 64 bytes on: without a trace, with a trace of the
+/// machine's phases, of all tiles, and of all tiles and workers.
 namespace tessera {
 namespace {
 
@@ -33,7 +33,7 @@ double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Every worker adds a few numbers `rounds` times.
+/// Every worker executes 8 additions per iteration, `rounds` times.
 program::Codelet adding(std::uint32_t rounds) {
   using program::Reg;
   program::Assembler code;
@@ -98,8 +98,7 @@ struct Case {
   std::unique_ptr<trace::RunTrace> trace;
   if (one.traced) trace = std::make_unique<trace::RunTrace>(settings, images, folder);
   options.trace = trace.get();
-  auto* machine =
-      new Simulation(config, program, images, options);  // quick_exit does without delete
+  auto* machine = new Simulation(config, program, images, options);  // never deleted: quick_exit
   const double before = processor_seconds();
   const RunResult result = machine->run();
   check(result.supersteps == kSupersteps, "trace bench: {} supersteps", result.supersteps);
@@ -114,11 +113,11 @@ struct Case {
 }  // namespace
 }  // namespace tessera
 
-/// SystemC's library asks for it; ours is the main below.
+/// SystemC's library requires it; main() is below.
 extern "C" int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }
 
-/// `[rounds [threads [case]]]`: of the workers' loop of 9 instructions, of the host; one case of
-/// the four alone.
+/// `[rounds [threads [case]]]`: iterations of the workers' loop of 9 instructions; host threads;
+/// index of a single case of the four.
 // NOLINTNEXTLINE(bugprone-exception-escape): a benchmark that throws may end so
 int main(int argc, char** argv) {
   const auto rounds = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 60);
@@ -130,7 +129,7 @@ int main(int argc, char** argv) {
   if (argc > 3) tessera::measure(kCases[std::atoi(argv[3]) & 3], rounds, threads);
   bool ok = true;
   for (const tessera::Case& one : kCases) {
-    const pid_t child = fork();  // SystemC elaborates once a process
+    const pid_t child = fork();  // SystemC elaborates once per process
     if (child == 0) tessera::measure(one, rounds, threads);
     int status = 0;
     ok = waitpid(child, &status, 0) == child && status == 0 && ok;

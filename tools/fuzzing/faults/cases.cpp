@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using fuzz::Json;
 
-/// The cases of one kernel: its section "faults", see kernels/README.md.
+/// Adds the cases of one kernel: its section "faults", see kernels/README.md.
 void add_cases(std::vector<Case>& all, const std::string& kernel, const Json& stated,
                std::string_view only) {
   for (const auto& [name, own] : stated.at("cases").items()) {

@@ -13,14 +13,14 @@ struct Case {
   std::string name;
   std::string kernel;
   fuzz::Json config;
-  /// Roundings that an element of its results goes through, one after the other: the terms of the
-  /// longest sum, of networks over all layers, passes and steps.
+  /// Number of sequential roundings behind an element of the results: the terms of the longest sum;
+  /// for networks over all layers, passes and steps.
   double depth = 1;
-  bool half = false;    ///< f16 rounds its results or what they are made of
+  bool half = false;    ///< results, or values they are made of, are rounded to f16
   bool trains = false;  ///< weights are results
 };
 
-/// Cases for what kernels state: passes, types and layer kinds. `only`: those whose name begins
+/// The cases that kernels declare: passes, types and layer kinds. `only`: cases whose name begins
 /// with it.
 std::vector<Case> cases(std::string_view only);
 

@@ -1,9 +1,8 @@
 // tessera_faults PROGRAM BUILD [--count N] [--seed S] [--first I] [--only CASE] [--all yes]
-// [--sources DIR]: plants N faults chosen by a seed, one at a time, runs small problems with the
-// run's check, and prints those that change a result beyond rounding while the check passes.
-// Without --sources the faults are in the tile code of PROGRAM, which BUILD/tile holds linked; with
-// it they are in kernels/ and models/ under DIR, a tree that BUILD builds and that nobody else
-// uses.
+// [--sources DIR]: plants N seeded faults, one at a time, runs small problems with the run's check,
+// and prints the faults that change a result beyond rounding although the check passes. Without
+// --sources the faults are in the tile code of PROGRAM, linked in BUILD/tile; with it they are in
+// kernels/ and models/ under DIR, a tree that BUILD builds and that nobody else uses.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -42,7 +41,7 @@ class Tally {
                options_.seed, number, where, judgement.what.empty() ? "" : ": ", judgement.what);
     std::fflush(stdout);
   }
-  /// How many survived.
+  /// Prints the counts; returns the number of survivors.
   [[nodiscard]] std::uint64_t print() const {
     for (int i = 0; i < kVerdicts; ++i)
       fmt::print("{}: {}\n", name_of(static_cast<Verdict>(i)),
@@ -75,7 +74,7 @@ std::uint64_t tile_faults(const Options& options, Runs& runs) {
   return tally.print();
 }
 
-/// A source with a fault for as long as this lives.
+/// Writes a faulty source, and restores it when destroyed.
 class Planted {
  public:
   explicit Planted(const SourceFault& fault) : file_(fault.file), text_(fuzz::read(fault.file)) {
@@ -90,7 +89,7 @@ class Planted {
   std::string text_;
 };
 
-/// The first case whose results are wrong and pass; else what most of them say.
+/// The first case with a survivor; else the verdict of highest rank.
 std::pair<Judgement, std::string> judged(const std::vector<Case>& all, Runs& runs,
                                          const std::string& faulty) {
   std::pair<Judgement, std::string> result{{Verdict::same, ""}, "no case"};
@@ -107,7 +106,7 @@ std::pair<Judgement, std::string> judged(const std::vector<Case>& all, Runs& run
   return result;
 }
 
-/// Those of the kernel in whose folder the file lies; of what kernels share, all.
+/// The cases of the kernel whose folder holds the file; all cases for shared files.
 std::vector<Case> own_cases(const std::vector<Case>& all, const fs::path& file) {
   std::vector<Case> own;
   std::ranges::copy_if(all, std::back_inserter(own), [&](const Case& each) {

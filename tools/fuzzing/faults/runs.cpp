@@ -17,17 +17,17 @@ namespace fs = std::filesystem;
 
 constexpr fuzz::Limits kLimits{4, 10};
 
-/// Two runs whose roundings differ lie apart by less than this times u sqrt(depth), in units of
-/// the larger of an element and the tensor's root mean square. A sum of `depth` terms that grows
-/// like a random walk gathers u sqrt(depth / 2) of its own size (each addition rounds the partial
-/// sum); the greatest of some 10^5 such errors is 4.5 of them, and both runs have theirs.
+/// Two runs with different roundings differ by less than this times u sqrt(depth), in units of the
+/// larger of an element and the tensor's root mean square. A sum of `depth` terms that grows like a
+/// random walk collects u sqrt(depth / 2) of its own size (each addition rounds the partial sum);
+/// the largest of some 10^5 such errors is 4.5 of them, in both runs.
 constexpr double kSpread = 8;
 
 double bound(const Case& of) {
   return kSpread * std::sqrt(of.depth) * std::ldexp(1.0, of.half ? -11 : -24);
 }
 
-/// All numbers of a table of a run: words that are none count as their bytes do.
+/// All numbers of a table; other words count as 0.
 std::vector<double> numbers(const std::string& text) {
   std::vector<double> all;
   std::istringstream words(text);
@@ -42,8 +42,8 @@ std::vector<double> numbers(const std::string& text) {
   return all;
 }
 
-/// The order of spikes, and of carriers, is the plan's, which may be another where a fault changes
-/// what code costs; words behind them mean nothing.
+/// Sorts spikes and carriers, whose order depends on the plan, which a fault may change through
+/// costs; clears the meaningless words after them.
 void settle_lists(data::NumpyArray& lists) {
   constexpr std::ptrdiff_t kHeader = 2;
   const std::size_t words = lists.shape.back();
@@ -65,7 +65,7 @@ std::vector<double> values(const fs::path& file) {
   return std::move(array.values);
 }
 
-/// Describes the first element at which two files differ by more than `most`; empty: none.
+/// Describes the first element at which two files differ by more than `most`; empty if none.
 std::string apart(const fs::path& left, const fs::path& right, double most) {
   const std::vector<double> wanted = values(left), found = values(right);
   const std::string name = left.filename();
@@ -84,7 +84,7 @@ std::string apart(const fs::path& left, const fs::path& right, double most) {
   return "";
 }
 
-/// Files that a run computed: tensors, and what networks tell beside them.
+/// Files computed by a run: tensors, and networks' tables.
 std::vector<fs::path> files_of(const fs::path& results) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(results / "tensors"))
@@ -95,14 +95,14 @@ std::vector<fs::path> files_of(const fs::path& results) {
   return files;
 }
 
-/// Names of the tensors that `tessera check` calls inputs, and weights that nothing trains.
+/// Names of the tensors that `tessera check` calls inputs, and of untrained weights.
 std::set<std::string> inputs_of(const Case& of, const std::string& checked) {
   std::set<std::string> names;
   std::istringstream lines(checked);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line.substr(0, line.find(" [")));
     std::string name;
-    while (words >> name) continue;  // the first line has a heading before it
+    while (words >> name) continue;  // the first line begins with a heading
     if (line.ends_with(" input") || (!of.trains && line.ends_with(" weights"))) names.insert(name);
   }
   return names;

@@ -26,7 +26,7 @@ constexpr Exchange kExchanges[] = {
     {"true", "false"}, {"false", "true"},    {" ? ", " ? !!"},         {"if (", "if (!("},
     {"++", "--"},      {".first", ".second"}};
 
-/// Where a line can be changed: an exchange, or the digits of a number.
+/// A possible change of a line: an exchange, or another number.
 struct Place {
   std::size_t at, length;
   std::string after;
@@ -59,7 +59,7 @@ std::vector<Place> places(const std::string& line, fuzz::Choices& choices) {
   return found;
 }
 
-/// Declarations, comments, texts and what is asked for when compiling stay as they are.
+/// False for declarations, comments, strings and compile-time checks, which stay unchanged.
 bool is_code(const std::string& line) {
   const std::size_t begin = line.find_first_not_of(' ');
   if (begin == std::string::npos || line.starts_with("#")) return false;

@@ -7,7 +7,7 @@
 
 #include "tools/fuzzing/mutations.h"
 
-/// Faults in sources: one operator, number or word of a line is another.
+/// Faults in sources: one changed operator, number or word of a line.
 namespace tessera::faults {
 
 struct SourceFault {
@@ -17,10 +17,10 @@ struct SourceFault {
   std::string text;  ///< the whole file with the fault
 };
 
-/// C++ of kernels/ and models/ under `source`, tile code left out, in order.
+/// C++ files of kernels/ and models/ under `source`, sorted, without tile code.
 std::vector<std::filesystem::path> source_files(const std::filesystem::path& source);
 
-/// One of any line of code of any of the files; it may not compile.
+/// A fault in a random line of code of the files; it may not compile.
 SourceFault source_fault(const std::vector<std::filesystem::path>& files, fuzz::Choices& choices);
 
 }  // namespace tessera::faults

@@ -24,7 +24,7 @@ using isa::Mnemonic;
 
 constexpr std::uint32_t kWordBytes = 4;
 
-/// Bytes of each function of each codelets.elf.
+/// The bytes of each function of each codelets.elf.
 std::map<std::string, std::string> functions(const fs::path& tile) {
   std::map<std::string, std::string> made;
   for (const auto& entry : fs::recursive_directory_iterator(tile / "kernels")) {
@@ -43,7 +43,7 @@ std::map<std::string, std::string> functions(const fs::path& tile) {
   return made;
 }
 
-/// function,address,"instruction",cycles,times,... of one row.
+/// A row of function,address,"instruction",cycles,times,...
 struct Row {
   std::string function;
   std::uint32_t address = 0;
@@ -114,7 +114,7 @@ Instruction change(Instruction made, fuzz::Choices& choices) {
   }
 }
 
-/// True if it is an instruction of its own: unused fields are 0, numbers fit.
+/// True if the instruction can be encoded: unused fields are 0, numbers fit.
 bool stands(const Instruction& made) {
   try {
     static_cast<void>(isa::encode(made));
