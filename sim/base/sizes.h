@@ -19,8 +19,7 @@ std::optional<Number> number_in(std::string_view text) {
   return number;
 }
 
-/// The product of sizes read from a file or config, saturated at 2^64 - 1 so that a limit refuses
-/// it.
+/// The product of sizes from a file or config, saturated at 2^64 - 1 so that a limit refuses it.
 constexpr std::uint64_t bounded_product(std::span<const std::uint64_t> factors) {
   bool overflows = false;
   std::uint64_t product = 1;

@@ -23,8 +23,7 @@ class Unfinished {
   std::size_t place_;  ///< index among all unfinished paths
 };
 
-/// Creates a folder and its missing parents. The destructor removes those it created, if they are
-/// empty.
+/// Creates a folder and its missing parents. The destructor removes those it created, if empty.
 class NewFolder {
  public:
   /// Throws UserError.

@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kDocuments = {"man", "bash"};
 
-/// Prints the files installed with the program, made from the commands' declarations: `man` or
-/// `bash`.
+/// Prints a file installed with the program, made from the commands' declarations: `man`, `bash`.
 ExitCode docs(const std::string& what, const Simulator& simulator) {
   if (what == "man") {
     fmt::print("{}", manual_page(all_commands(simulator)));

@@ -75,8 +75,7 @@ void list_whats() {
       "sets         published numbers that tessera validate compares with\n");
 }
 
-/// Prints machines, workloads, fabrics or sets, one line each; if `what` is empty, these four
-/// words.
+/// Prints machines, workloads, fabrics or sets, one line each; empty `what`: these four words.
 ExitCode list(const std::string& what, const Simulator& simulator) {
   if (what.empty()) {
     list_whats();

@@ -186,8 +186,7 @@ void choose_predicted_time(const plot::Rows& rows, const plot::Kind& kind, plot:
   if (by_time && kind.name != "stacked" && !have(time) && have(predicted)) figure.y = {predicted};
 }
 
-/// Computes derived numbers of each run; of runs that differ only in the axes of --best, keeps the
-/// best.
+/// Computes derived numbers of each run; of runs that differ only in --best's axes, keeps the best.
 void prepare(plot::Rows& rows, const plot::Request& figure, const plot::Kind& kind) {
   const auto given = [&](const std::string& path, const char* option) {
     if (contains(figure.best, path)) {

@@ -16,8 +16,7 @@ namespace tessera::command {
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open() takes the lowest free number, this one. The wrong direction keeps calls failing
-    // (EBADF).
+    // open() takes the lowest free number: this. The wrong direction keeps calls failing (EBADF).
     static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
   }
 }

@@ -61,8 +61,7 @@ Config load_config(const std::string& file, std::span<const std::string> sets,
 Config read_config(const Layers& layers, const std::string& name, const Catalogue& catalogue,
                    Presets machines);
 
-/// For commands that write neither traces nor tensors: throws ConfigError if the config asks for
-/// it.
+/// For commands without traces and tensor files: throws ConfigError if the config asks for them.
 void refuse_run_files(const Config& config);
 
 /// The machine of a preset or file.

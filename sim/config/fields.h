@@ -167,8 +167,7 @@ class Fields {
     optional_group(info, present, inner);
     value = present ? std::optional(std::move(inner)) : std::nullopt;
   }
-  /// A list of structs that have their own `describe`; `base` gives keys that an element leaves
-  /// out.
+  /// A list of structs that have their own `describe`; `base` gives keys an element leaves out.
   template <class Struct>
   void list(const Field& info, std::vector<Struct>& values, const Struct& base = {}) {
     visit(info, List{values.size(), [&](std::size_t size) { values.resize(size, base); },

@@ -11,8 +11,7 @@
 /// sentences are in run_config.cpp.
 namespace tessera {
 
-/// The measured region: the device's work alone, or also the host transfers before, during and
-/// after it.
+/// The measured region: the device's work alone, or also host transfers before, during and after.
 enum class Measure { device, host };
 
 /// Content of the trace files: nothing, the whole machine, or also single tiles.

@@ -32,8 +32,7 @@ void lower_limit(__rlimit_resource resource, rlim_t most) {
   ::setrlimit(resource, &limit);
 }
 
-/// First steps of a process that may crash: limits its memory and time, silences stderr, disables
-/// core dumps.
+/// First steps of a process that may crash: limits memory and time, silences stderr, no core dumps.
 void expect_the_worst(const ReadLimits& limits) {
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;

@@ -90,8 +90,7 @@ class Hdf5Place {
   Hdf5Handle id_;
 };
 
-/// Opens a file held in memory, which the library copies; `kind` names the expected format in
-/// errors.
+/// Opens a file held in memory, which the library copies; errors name the expected format `kind`.
 Hdf5Handle open_hdf5(const std::string& name, std::string& bytes, const char* kind);
 
 }  // namespace tessera::data

@@ -111,8 +111,7 @@ std::string file_of(std::string_view kernel) {
   return fmt::format("kernels/{}/codelets.elf", kernel);
 }
 
-/// Reads and examines each embedded file once per process: planning requests its code thousands of
-/// times.
+/// Reads and examines each embedded file once per process: planning needs it thousands of times.
 const std::vector<program::Codelet>& embedded_codelets(const std::string& file) {
   static std::mutex mutex;
   static std::map<std::string, std::vector<program::Codelet>> known;

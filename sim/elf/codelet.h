@@ -7,8 +7,7 @@
 #include "sim/elf/elf.h"
 #include "sim/program/program.h"
 
-/// Tile functions extracted from a linked ELF file, each a blob that runs at any 8-byte-aligned
-/// address.
+/// Tile functions from a linked ELF file, each a blob that runs at any 8-byte-aligned address.
 namespace tessera::elf {
 
 /// Every global function of `file`. Throws UserError naming file, function, address and instruction

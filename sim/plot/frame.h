@@ -30,8 +30,7 @@ struct Frame {
   Sheet sheet;
   Box box;
 
-  /// Makes margins for the headings, `right` inches beside the figure, and `lines_above` lines
-  /// above it.
+  /// Makes margins for the headings, `right` inches beside and `lines_above` lines above the axes.
   static Frame around(const Headings& texts, const Request& request, const Sheet& sheet,
                       double right, double lines_above);
 

@@ -59,8 +59,7 @@ Upright upright_of(const Rows& rows, const std::string& path) {
   return made;
 }
 
-/// The values themselves if they are few and far enough apart, such as those of a swept key; else
-/// round numbers.
+/// The values themselves if few and far enough apart, such as a swept key's; else round numbers.
 std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
   const unsigned count = std::min(5U, sheet.marks_up());
   const auto crowded = [&](double a, double b) {

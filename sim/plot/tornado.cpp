@@ -203,8 +203,7 @@ std::string drawing(const Names& names, double reach, double by, const Sheet& sh
 
 }  // namespace
 
-/// Draws how a metric (time, energy or area) changes when keys are halved and doubled; strongest
-/// keys first.
+/// Draws how time, energy or area changes when keys are halved and doubled; strongest keys first.
 Figure tornado(const Source& source, const Request& request) {
   check(source.sensitivity != nullptr, "plot: a tornado of no sensitivity");
   const Json& stored = *source.sensitivity;

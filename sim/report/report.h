@@ -79,8 +79,7 @@ nlohmann::ordered_json predicted_report(const config::Config& config,
 /// One row per superstep of the measured region.
 std::string steps_csv(const program::Images& images, const RunResult& result);
 
-/// One row per training step: the lists of `results` that are as long as its `loss`. Empty without
-/// `loss`.
+/// One row per training step: the lists of `results` as long as its `loss`. Empty without `loss`.
 std::string loss_csv(const nlohmann::ordered_json& results);
 
 /// One row per tile; with its class if the machine has `nodes`.

@@ -23,8 +23,7 @@ struct RunFolder {  // NOLINT(bugprone-exception-escape): the moves of Json
   Table raster = {};  ///< no rows if nothing spikes
 };
 
-/// Reads the files of `tessera run` in `folder`. Throws UserError naming the file and what it
-/// lacks.
+/// Reads the files of `tessera run` in `folder`. Throws UserError naming the file and its fault.
 RunFolder read_run(const std::string& folder);
 
 }  // namespace tessera::report

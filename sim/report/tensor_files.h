@@ -17,8 +17,7 @@ struct SavedTensor {
   std::vector<std::byte> bytes;
 };
 
-/// Reads a tensor, row-major, in its stored type; complex if it has pairs of real and imaginary
-/// parts.
+/// Reads a tensor, row-major, in its stored type; pairs of real and imaginary parts as complex.
 SavedTensor read_tensor(const TensorReader& tensors, const std::string& name, HostThreads& threads);
 
 /// Writes the whole file or nothing. Throws UserError or HostLimit.

@@ -89,8 +89,7 @@ std::vector<std::string> step_row(const RunFolder& run, std::size_t row, double 
           fmt::format("{}", value("last_tile"))};
 }
 
-/// The stages, longest first: cycles of the tile that computes most, and the busiest kind of
-/// stream.
+/// The stages, longest first: cycles of the tile that computes most, and the busiest stream kind.
 std::string stage_lines(const RunFolder& run, double total) {
   std::vector<std::pair<double, std::vector<std::string>>> lines;
   for (const auto& [name, stage] : run.report.at("stages").items()) {

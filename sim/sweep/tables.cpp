@@ -45,8 +45,7 @@ bool is_apart(const std::string& key) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// The columns in three runs: the report's, the plan's, the prediction's, each in order of first
-/// appearance.
+/// The columns in three runs (report, plan, prediction), each in order of first appearance.
 class Columns {
  public:
   void add(const Cells& cells) {

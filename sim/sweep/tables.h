@@ -30,8 +30,7 @@ std::vector<std::string> cells_of_line(const std::string& line);
 void refuse_replacing(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
                       Way way);
 
-/// Writes points.jsonl: one line per point with number, id, axes, config hash and, if so,
-/// `predicted`.
+/// Writes points.jsonl: per point a line with number, id, axes, config hash; `predicted` if so.
 void write_points(const std::string& folder, const Sweep& sweep, std::span<const Point> points,
                   Way way);
 

@@ -20,8 +20,7 @@ struct Case {
   bool trains = false;  ///< weights are results
 };
 
-/// The cases that kernels declare: passes, types and layer kinds. `only`: cases whose name begins
-/// with it.
+/// The cases that kernels declare: passes, types and layer kinds. `only`: a prefix of their names.
 std::vector<Case> cases(std::string_view only);
 
 }  // namespace tessera::faults
