@@ -10,8 +10,7 @@ namespace tessera::data {
 
 namespace {
 
-/// Memory limit of the reading process, which holds a file's numbers twice and takes under a
-/// second.
+/// Memory limit of the reading process: it holds a file's numbers twice, for under a second.
 constexpr std::uint64_t kMostMemory = 3 * sizeof(double) * kMostNirValues;
 constexpr unsigned kMostSeconds = 4;
 

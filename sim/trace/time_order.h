@@ -7,8 +7,7 @@
 
 namespace tessera::trace {
 
-/// Sorts by `at`, a Cycle; stable. A radix sort: many items share few, close times. `spare`:
-/// scratch.
+/// Stable sort by `at`, a Cycle. A radix sort: many items at few, close times. `spare`: scratch.
 template <class Item>
 void order_by_time(std::vector<Item>& items, std::vector<Item>& spare) {
   constexpr std::size_t kFew = 256;
