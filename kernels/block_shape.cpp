@@ -26,7 +26,7 @@ BlockShape vector_code(const MatrixShape& shape, Type input, Type partial) {
   return {input, partial, kDepth, columns, 0, shape.input_bytes, shape.partial_bytes};
 }
 
-/// Throws KeyError naming `key` if there is none.
+/// The shape of a form. Throws KeyError naming `key` if there is none.
 BlockShape of_form(const std::vector<BlockShape>& shapes, const Form& form, const char* key) {
   std::string allowed;
   for (const BlockShape& shape : shapes) {
@@ -82,8 +82,8 @@ std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, T
 std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnitConfig& unit,
                                             Type input, Type partial, const Form& pinned,
                                             const char* key) {
-  constexpr std::uint32_t kLeastBytes = 16;  // that a unit takes of partials
-  constexpr std::uint32_t kMost = 64;  // inputs and outputs, of which sparse tile code has parts
+  constexpr std::uint32_t kLeastBytes = 16;  // of partials, for any unit
+  constexpr std::uint32_t kMost = 64;        // inputs and outputs for which sparse tile code exists
   std::vector<BlockShape> shapes = block_shapes(unit, input, partial);
   const auto within = [](std::uint32_t most) {
     return [most](const BlockShape& shape) {

@@ -12,8 +12,8 @@
 #include "sim/program/program.h"
 
 /// Block shapes of the products' tile code: one step multiplies `depth` inputs of a position by
-/// depth x columns weights and adds to `columns` sums. One table for all products. A matrix unit
-/// also takes smaller blocks than its own (run.block), as a unit of their shape does.
+/// depth x columns weights and adds to `columns` sums. A matrix unit also multiplies blocks smaller
+/// than its own (run.block), as fast as a unit of that shape.
 namespace tessera::kernels {
 
 using program::Type;
@@ -55,7 +55,7 @@ struct BlockShape {
   [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
   [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
   [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
-  /// Positions that tile code takes at a time in its steady state.
+  /// Positions that tile code processes together in its steady state.
   [[nodiscard]] std::uint32_t positions_at_once() const { return on_unit() ? 1 : 4; }
   /// "f16_16x16", "vector_f16": type and shape, as codelets are named.
   [[nodiscard]] std::string name() const;
@@ -71,25 +71,24 @@ BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial, c
 /// All forms of a product for a planner to choose from, the unit's own blocks first, vector code
 /// last.
 std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, Type partial);
-/// Forms for a product of blocks of `side` rows and columns: the largest blocks of the unit that
-/// are no larger (8 x 8 of f16 partials are small enough), else a part of its own, and vector code.
-/// `pinned`: that form alone; throws KeyError as block_shape().
+/// Forms for a product of blocks of `side` rows and columns: the unit's largest blocks within
+/// `side` (8 x 8 of f16 partials always count as within), else its own, and vector code. With
+/// `pinned` that form alone; throws KeyError as block_shape().
 std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnitConfig& unit,
                                             Type input, Type partial, const Form& pinned,
                                             const char* key);
 
-/// "f16", "f16_f32", "f32": what tile code for these types, and the peak that it reaches, is called
-/// after.
+/// "f16", "f16_f32", "f32": the part of codelet names and peak names that gives the types.
 const char* type_name(Type input, Type partial);
 inline const char* type_name(Type type) { return type_name(type, type); }
 
-/// Types of partial sums; none: chosen.
+/// Types of partial sums; nullopt: the planner chooses.
 inline constexpr config::Names<std::optional<Type>, 3> kPartials{
     {{"auto", std::nullopt}, {"f16", Type::f16}, {"f32", Type::f32}}};
 /// Throws KeyError for sums of f32 in f16.
 void require_partials(Type input, std::optional<Type> partials);
 
-/// Throws KeyError where the machine has no such unit.
+/// Throws KeyError if the machine has no matrix unit for these types.
 void require_unit(const MachineConfig& machine, Type input, Type partial);
 
 }  // namespace tessera::kernels

@@ -26,7 +26,7 @@ namespace tessera::kernels {
 
 using Arguments = std::vector<program::Argument>;
 
-/// The place so many bytes behind another in its buffer.
+/// The place `bytes` after another in its buffer.
 inline Place behind(Place place, std::uint64_t bytes) {
   return {place.buffer, word(place.offset + bytes)};
 }
@@ -38,26 +38,26 @@ inline std::uint32_t bits_of(program::Type type, double value) {
   return std::bit_cast<std::uint32_t>(bytes);
 }
 
-/// A codelet of a description, and how tiles of so many contexts call it. Calls are for any tile:
-/// whoever reads a description puts its own.
+/// A codelet of a description, called by tiles of `contexts` workers. Calls name no tile: the
+/// reader of the description adds its own.
 struct Codelet {
   std::uint32_t number, contexts;
 
-  /// It is added to the description if it is not there.
+  /// Adds the codelet to the description if it is not there yet.
   static Codelet of(const elf::KernelCode& code, const plan::Description& description,
                     std::string_view name, std::uint32_t contexts) {
     return {code.in(*description.code(), name), contexts};
   }
 
-  /// By all workers, by one of them, or by the supervisor.
+  /// A call by all workers, by one of them, or by the supervisor.
   [[nodiscard]] program::Vertex all(Arguments arguments) const {
     return call(program::Executor::all_workers, std::move(arguments));
   }
   [[nodiscard]] program::Vertex one(Arguments arguments) const {
     return call(program::Executor::one_worker, std::move(arguments));
   }
-  /// `arguments`, and what `add(part, arguments)` adds to them for each worker, whose part of so
-  /// many `things` it is told; parts of idle workers begin at 0.
+  /// `arguments`, extended by add(part, arguments) for each worker's part of `things` items; parts
+  /// of idle workers begin at 0.
   template <class Add>
   [[nodiscard]] Arguments dealt(Arguments arguments, std::uint64_t things, const Add& add) const {
     const EvenSplit split{things, contexts};
@@ -67,8 +67,8 @@ struct Codelet {
     }
     return arguments;
   }
-  /// By all workers, who divide `bytes` in whole `grain`s: last arguments, where each begins and
-  /// how many it takes.
+  /// A call by all workers, who divide `bytes` in whole `grain`s. The last arguments are each
+  /// worker's first byte and number of grains.
   [[nodiscard]] program::Vertex all_over(Arguments arguments, std::uint64_t bytes,
                                          std::uint64_t grain = 8) const {
     return all(dealt(std::move(arguments), bytes / grain, [&](Interval part, Arguments& into) {

@@ -8,7 +8,7 @@
 #include "sim/base/types.h"
 #include "sim/config/fields.h"
 
-/// How operands are divided and how they lie: what every product needs.
+/// How operands are divided over tiles and laid out.
 namespace tessera {
 
 [[noreturn, gnu::cold]] inline void throw_no_word(std::uint64_t value) {
@@ -17,8 +17,8 @@ namespace tessera {
       value);
 }
 
-/// A count, an offset or an address as a word on a tile. Throws UserError from 2^32 on: a program
-/// that needs so many fits no tile.
+/// A count, an offset or an address as a tile's 32-bit word. Throws UserError from 2^32 on: such a
+/// program fits no tile.
 constexpr std::uint32_t word(std::uint64_t value) {
   if (value > UINT32_MAX) throw_no_word(value);
   return static_cast<std::uint32_t>(value);
@@ -28,8 +28,7 @@ constexpr std::uint32_t word(std::uint64_t value) {
 
 namespace tessera::kernels {
 
-/// How operands are given and results wanted: in the order in which the tile code takes and gives
-/// them, or in rows.
+/// Layout of given operands and wanted results: blocks in the order of the tile code, or rows.
 enum class Layout : std::uint8_t { blocked, natural };
 inline constexpr config::Names<Layout, 2> kLayouts{
     {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
@@ -40,7 +39,8 @@ struct Interval {
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
 
-/// `total` things in `parts` intervals whose sizes differ by one at most, the larger ones first.
+/// Splits `total` items into `parts` intervals whose sizes differ by at most one, larger ones
+/// first.
 struct EvenSplit {
   std::uint64_t total;
   std::uint32_t parts;
@@ -60,8 +60,8 @@ struct EvenSplit {
   }
 };
 
-/// Bytes in equal stretches of whole `grain`s on tiles 0, 1, ...; the last tiles may hold less, or
-/// nothing.
+/// Bytes stored in equal shares of whole `grain`s on tiles 0, 1, ...; the last tiles may hold less,
+/// or nothing.
 class EvenStorage {
  public:
   EvenStorage() = default;

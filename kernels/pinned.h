@@ -19,7 +19,7 @@ inline void describe_unit(config::Fields& fields, Form& unit) {
                unit, kForms);
 }
 
-/// Throws KeyError of a plan's key unless what was found `holds`.
+/// Throws KeyError naming a key of the plan unless `holds`.
 template <class Found>
 void require_pinned(bool holds, std::string_view key, const Found& found,
                     std::string_view allowed) {
@@ -34,14 +34,14 @@ void require_pinned(bool holds, std::string_view key, const Found& found,
                    fmt::format(allowed, std::forward<First>(first), std::forward<Args>(args)...));
 }
 
-/// Throws KeyError unless the number of parts is from 1 to `most`, the number of `what`.
+/// Throws KeyError unless the number of parts is 1 to `most`; `what` names that limit.
 inline void require_parts(std::string_view key, std::uint64_t found, std::uint64_t most,
                           std::string_view what) {
   require_pinned(found >= 1 && found <= most, key, found, "1 to {} ({})", most, what);
 }
 
-/// Throws KeyError naming `key` if a pinned number is above what the problem allows; 0: chosen.
-/// `what` limits it.
+/// Throws KeyError naming `key` if a pinned number exceeds `most`, which `what` explains. 0 means
+/// that the planner chooses.
 inline void require_at_most(const std::string& key, std::uint64_t found, std::uint64_t most,
                             std::string_view what = "") {
   if (found <= most) return;

@@ -21,11 +21,11 @@
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 
-/// Plans that are compared by one search, or pinned: what kernels have in common there.
+/// Plans found by the library's search, or pinned, and workloads made of them.
 namespace tessera::kernels {
 
-/// Says that no plan of `problem` (a kernel's name and its sizes) fits, with the memory of the
-/// closest one and, if it can be shown, that plan.
+/// The message that no plan of `problem` (a kernel's name and sizes) fits, with the memory of the
+/// closest plan and, unless it is null, that plan.
 inline std::string no_plan_fits(const std::string& problem, const config::Json& closest,
                                 const program::CategoryBytes& need, const MachineConfig& machine) {
   const std::string plan = closest.is_null() ? "" : ", " + closest.dump();
@@ -34,13 +34,13 @@ inline std::string no_plan_fits(const std::string& problem, const config::Json& 
                                    {&need, 1}, machine);
 }
 
-/// Plans as options of a search, each with a lower bound, and what bounds are made of.
+/// Plans as options of a search, each with a lower bound, and the prices that bounds use.
 template <class Plan>
 class Plans {
  public:
   explicit Plans(plan::Pricing& pricing) : pricing_(pricing) {}
 
-  /// No program of `plan` takes fewer cycles than `bound`, else the search may miss it.
+  /// Adds a plan. `bound` must not exceed its cycles, else the search may miss it.
   void add(Plan plan, std::uint64_t bound) { add_variants({std::move(plan)}, bound); }
   /// As add(), for variants of a plan in order: each needs less memory and more time than the one
   /// before (plan::Space).
@@ -52,13 +52,13 @@ class Plans {
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
   [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
   [[nodiscard]] plan::Pricing& pricing() const { return pricing_; }
-  /// Keeps functions for bounds; it has no steps.
+  /// A description without steps that owns the functions used for bounds.
   [[nodiscard]] plan::Description& shell() { return shell_; }
-  /// Cycles of a call of one of its functions.
+  /// Cycles of a call of one of shell()'s functions.
   [[nodiscard]] std::uint64_t call(const plan::Function& function, const plan::Sizes& sizes) {
     return pricing_.call(shell_, function, sizes);
   }
-  /// Cycles of an exchange in which a tile has this to do, and of the barrier before it.
+  /// Cycles of an exchange with this load on its busiest tile, and of the barrier before it.
   [[nodiscard]] std::uint64_t superstep(const ExchangeLoad& load) const {
     return costs().barrier() + costs().exchange(load);
   }
@@ -81,23 +81,24 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"}, plan);
 }
 
-/// Tells a problem what to ask prices of while its plan is searched; null: it is chosen. For
-/// kernels that ask while they describe a program.
+/// Gives a problem the pricing while its plan is searched; null: the plan is chosen. For kernels
+/// that need prices to describe a program.
 template <class Problem>
 void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
 
-/// A workload whose program is one description of a problem and a plan. `Problem` is made of the
-/// kernel's `options`, which have an optional `plan`, and the `machine`, and has them as members.
-/// Beside these types the kernel has
+/// A workload whose program is one description of a problem and a plan. `Problem` is constructed
+/// from, and has as members, the kernel's `options` (with an optional `plan`) and the `machine`.
+/// The kernel defines
 ///   std::string text(const Problem&): its sizes, for headings and messages
 ///   plan::Described described(const std::shared_ptr<const Problem>&, const Plan&): the program,
-///     and tiles that stand for all: the slowest and the fullest are among them
-///   void complete(const Problem&, Plan&): checks a pinned plan, and chooses what it leaves open;
-///     absent: add_plans() does, and of what a pinned plan leaves open the best is searched
-///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): all others
-///   std::uint64_t least_bytes(const Problem&, const Plan&): of the fullest tile, at least
-///   WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and prediction
-///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, HostThreads&), or
+///     and representative tiles, among them the slowest and the fullest
+///   void complete(const Problem&, Plan&): checks a pinned plan and chooses what it leaves open.
+///     If absent, add_plans() adds the completions of a pinned plan, of which the best is searched
+///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): adds all plans
+///   std::uint64_t least_bytes(const Problem&, const Plan&): lower bound of the fullest tile's
+///   bytes WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and
+///   prediction CheckResult checked(const Problem&, const Plan&, const TensorReader&,
+///   HostThreads&), or
 ///     const CheckRequest& instead of threads
 template <class Problem>
 class PlannedWorkload : public Workload {
@@ -119,7 +120,7 @@ class PlannedWorkload : public Workload {
     summarise(std::move(all));
   }
 
-  /// That the planner expects of the fullest tile.
+  /// Bytes of the fullest tile, as the planner expects.
   [[nodiscard]] std::uint64_t tile_bytes() const { return program::total(found_.memory); }
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(described(problem_, plan_).description);
@@ -164,7 +165,7 @@ class PlannedWorkload : public Workload {
     plan::Found found = plan::search(space, pricing);
     plan_ = plans[found.option][found.variant];
     if (found.fits || problem_->options.plan) return found;
-    // More bytes than 32 bits address have no memory table.
+    // There is no memory table for more bytes than 32 bits can address.
     if (program::total(found.memory) == 0)
       found.memory[static_cast<std::size_t>(program::Category::tensors)] =
           least_bytes(*problem_, plan_);

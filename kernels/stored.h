@@ -15,19 +15,20 @@
 
 namespace tessera::kernels {
 
-/// Pieces of what is stored in `from` come to `into` on the tile at hand.
+/// Pulls stored pieces of `from` to `into` on the pulling tile.
 template <class Pieces>
 void pull(Pulls& pulls, Place into, BufferId from, const Pieces& pieces) {
   for (const auto& piece : pieces)
     pulls.push_back({behind(into, piece.at), piece.tile, {from, piece.offset}, piece.bytes});
 }
-/// Its bytes [begin, end).
+/// Pulls bytes [begin, end) of an evenly stored array.
 inline void pull(Pulls& pulls, Place into, const EvenStorage& storage, BufferId from,
                  std::uint64_t begin, std::uint64_t end) {
   pull(pulls, into, from, storage.pieces(begin, end));
 }
 
-/// Writes bytes from number `first` on of what `write(unit, whole)` makes, unit by unit.
+/// Fills `into` with the bytes from number `first` on of a sequence of units, each of which
+/// `write(unit, whole)` makes.
 template <class Write>
 void fill_units(std::uint64_t first, std::span<std::byte> into, std::uint64_t unit_bytes,
                 Write&& write) {
@@ -47,7 +48,7 @@ struct Arrays {
   plan::Description& description;
   plan::Tile tiles;
 
-  /// One of `bytes(tile)` on a tile; `of` says all else.
+  /// An array of `bytes(tile)` bytes on each tile; `of` gives its other properties.
   template <class Bytes>
   BufferId operator()(std::string_view name, Bytes bytes, plan::Array of = {}) const {
     of.name = name;
@@ -57,8 +58,8 @@ struct Arrays {
   }
 };
 
-/// Contents of what a tensor declares: part `part` has number at(index) where `runs(part, into)`
-/// says so, and zeros elsewhere.
+/// Contents of an array that a tensor declares: numbers at(index) of part `part` where
+/// `runs(part, into)` places them, and zeros elsewhere.
 template <class At, class RunsOf>
 auto contents_of(program::Type type, At at, RunsOf runs) {
   return [=, write = data::elements_by(type, at)](plan::Tile part, std::span<std::byte> into) {
@@ -83,18 +84,18 @@ auto contents_of(const data::Seeded& values, RunsOf runs) {
       values.type, [values](std::uint64_t number) { return values.element(number); }, runs);
 }
 
-/// A vector whose elements lie in their order on tiles 0, 1, ..., each of which has an even part.
+/// A vector split evenly and in order over tiles 0, 1, ...
 struct Spread {
   plan::Description& description;
   EvenSplit split;  ///< splits the elements
 
-  /// An array of given values, and the tensor `name` of them.
+  /// Declares an array of given values, and the tensor `name` of them.
   [[nodiscard]] BufferId given(std::string_view array, std::string name,
                                const data::Seeded& values) const {
     description.tensor(data::tensor_of(std::move(name), values, {split.total}));
     return add(array, values.type, {.contents = contents_of(values, runs())});
   }
-  /// An array that is read after the run as the tensor `name`.
+  /// Declares an array that is read after the run as the tensor `name`.
   [[nodiscard]] BufferId result(std::string_view array, std::string name,
                                 program::Type type) const {
     const BufferId made = add(array, type, {.keep = true});
@@ -119,7 +120,7 @@ struct Spread {
   }
 };
 
-/// Bytes that all tiles of the machine hold evenly, and the array that they lie in.
+/// Bytes stored evenly on all tiles of the machine, and the array that holds them.
 struct Stored {
   /// Writes bytes from number `first` on.
   using Fill = std::function<void(std::uint64_t first, std::span<std::byte>)>;
@@ -135,7 +136,7 @@ struct Stored {
                                  }})) {}
 
   [[nodiscard]] std::uint64_t bytes_on(plan::Tile tile) const { return storage.bytes_on(tile); }
-  /// Bytes [begin, end) come to `into` on the tile at hand.
+  /// Pulls the bytes to `into` on the pulling tile.
   void pull(Interval bytes, Place into, Pulls& pulls) const {
     kernels::pull(pulls, into, storage, array, bytes.begin, bytes.end);
   }

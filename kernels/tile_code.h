@@ -2,18 +2,18 @@
 
 #include "xtile.h"
 
-/// Definitions that the tile code of several kernels shares. There is no pool of constants.
+/// Definitions shared by the tile code of several kernels. Blobs have no constant pool.
 namespace kernels {
 
 using Half = _Float16;
 using xtile::constant;
 
-/// A worker's stretch of 64-bit words, from a byte offset on; maybe none.
+/// A worker's range of 64-bit words from a byte offset on; may be empty.
 struct Part {
   unsigned offset, words;
 };
 
-/// The last arguments of a call: one of `Each` for every worker.
+/// The last arguments of a call: one `Each` per worker.
 template <class Each>
 struct Parts {
   Each of[1];
