@@ -87,7 +87,7 @@ void MachineModule::load(const program::Program& program, const program::Images&
   host_cycles_ = host_transfer_cycles(config_, host_bytes_, transfers) + launch_cycles(config_);
 }
 
-/// At elaboration nothing may be thrown, since SystemC would see it.
+/// Called by load(), not at elaboration, where an exception would reach SystemC.
 void MachineModule::require_memory() {
   const bool platform = config_.has_external && !config_.external.has_channels();
   const bool bound = outside.size() > 0;
@@ -151,7 +151,7 @@ const RunResult& MachineModule::result() const {
   return *result_;
 }
 
-/// SystemC lets one process write a signal: this one.
+/// The only process that writes the signal: SystemC allows just one writer.
 void MachineModule::drive_interrupt() {
   if (interrupt.size() > 0) interrupt->write(interrupt_high_);
 }
@@ -190,7 +190,7 @@ bool MachineModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::t
   return payload.get_address() < control_address_ && host_.get_direct_mem_ptr(payload, dmi);
 }
 
-/// Returns the bytes read: all that are asked for or none.
+/// Returns the bytes read: all requested bytes, or 0.
 unsigned MachineModule::read_registers(tlm::tlm_generic_payload& payload) const {
   std::array<std::byte, kRegisterBytes> registers{};
   const auto status = static_cast<std::uint32_t>(state_);

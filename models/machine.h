@@ -23,13 +23,13 @@ namespace tessera {
 
 /// A machine in a SystemC platform: chip, tiles, fabric, barriers and host. It never calls
 /// sc_start or sc_stop, sets neither time resolution nor report actions, and throws nothing through
-/// the kernel: a run that fails ends in a state, with the interrupt. Several may lie in a platform,
-/// whose own calls must come from SystemC's thread.
+/// the kernel: a run that fails ends in a state, with the interrupt. A platform may hold several
+/// machines; it must call them from SystemC's thread.
 /// Timing: an access through `socket` takes the host link's latency and its bytes over the link's
 /// rate, added to the annotated delay; debug access, DMI and load() take none. Tiles run ahead of
-/// simulated time up to their next interaction, so memory shows what the simulated moment holds
-/// only while no run is going on.
-/// Leaves out: accesses that wait for each other at the host link.
+/// simulated time up to their next interaction, so memory matches simulated time only while no run
+/// is going on.
+/// Leaves out: contention of accesses on the host link.
 class MachineModule : public sc_core::sc_module {
  public:
   enum class State : std::uint8_t { idle, running, done, failed };
@@ -43,48 +43,47 @@ class MachineModule : public sc_core::sc_module {
   static constexpr std::uint32_t kStart = 1;
   static constexpr std::uint32_t kLowerInterrupt = 2;
 
-  /// Throws UserError for a machine that cannot be built. `images` are not needed afterwards, but
-  /// `program`'s buffers are read while it is constructed.
+  /// Throws UserError for a machine that cannot be built. `images` need not outlive the call;
+  /// `program`'s buffers are read during it.
   MachineModule(const sc_core::sc_module_name& name, const MachineConfig& config,
                 const program::Program& program, const program::Images& images,
                 const RunOptions& options);
 
-  /// SRAM, byte address = tile x SRAM bytes + address within the tile, nodes of other classes
-  /// behind them without gaps, and the registers. May stay unbound. An access outside of one tile's
-  /// SRAM is an address error, byte enables and streaming are refused by their own responses, and a
-  /// start that start() refuses by a generic error. DMI is granted for the tile that the address
-  /// lies in.
+  /// SRAM and the registers: byte address = tile x SRAM bytes + address within the tile; nodes of
+  /// other classes follow without gaps. May stay unbound. An access that leaves one tile's SRAM
+  /// gets an address error, byte enables and streaming get their own error responses, and a start
+  /// that start() refuses gets a generic error. DMI is granted for the addressed tile's SRAM.
   tlm_utils::simple_target_socket_optional<MachineModule> socket;
   /// Memory outside the tiles, loosely timed, where machine.external.model is `platform`: blocking
   /// accesses of the tiles' DMA, of at most request_bytes, as many at a time as all tiles'
-  /// `outstanding` allow; debug access of load() and of memory(). Byte addresses from 0 on; where
-  /// each tile has its own memory that of tile t begins at t x its capacity. To be bound then and
-  /// only then; load() says so.
+  /// `outstanding` allow; debug access of load() and of memory(). Byte addresses start at 0; where
+  /// each tile has its own memory, tile t's begins at t x its capacity. Must be bound for this
+  /// model and for no other; load() checks it.
   tlm_utils::simple_initiator_socket_optional<MachineModule> outside;
-  /// High from the end of a run, done or failed, until the next start or kLowerInterrupt. May stay
+  /// High from the end of a run (done or failed) until the next start or kLowerInterrupt. May stay
   /// unbound.
   sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> interrupt;
 
-  /// Writes the inputs of run `run` (Buffer::inputs), the first time code and constants too. Takes
-  /// no simulated time. To be called after elaboration, while no run is going on, with what the
-  /// machine was constructed of. Throws UserError if `outside` is not bound as the config says, or
-  /// if the memory there does not take its bytes.
+  /// Writes the inputs of run `run` (Buffer::inputs); the first call also writes code and
+  /// constants. Takes no simulated time. Call it after elaboration, while no run is going on, with
+  /// the constructor's program and images. Throws UserError if `outside` is not bound as the config
+  /// says, or if that memory does not accept all bytes.
   void load(const program::Program& program, const program::Images& images, std::uint32_t run);
   [[nodiscard]] bool is_elaborated() const { return elaborated_; }
-  /// Begins a run at the present time, on what memory holds; cycles go on from those of the runs
-  /// before. Returns false, and does nothing, before the first load(), while a run is going on and
-  /// after one that failed. To be called after elaboration.
+  /// Begins a run now on the current memory contents; cycles continue from the previous run.
+  /// Returns false, and does nothing, before the first load(), during a run, and after a failed
+  /// run. Call it after elaboration.
   bool start();
   [[nodiscard]] State state() const { return state_; }
-  /// The end of the run that failed, as an exception: UserError for a tile fault, NoProgress with
-  /// the state of every stuck tile. Null unless State::failed.
+  /// The failed run's error: UserError for a tile fault, NoProgress with the state of every stuck
+  /// tile. Null unless State::failed.
   [[nodiscard]] std::exception_ptr failure() const { return failure_; }
-  /// Totals of all runs that ended. Throws Defect before the first has.
+  /// Totals of all finished runs. Throws Defect before the first has finished.
   [[nodiscard]] const RunResult& result() const;
-  /// Cycles of the measured region of all runs that ended.
+  /// Cycles of the measured region, over all finished runs.
   [[nodiscard]] Cycle cycles() const { return result_ ? result_->time.total() : Cycle(0); }
 
-  /// Where the cycles of all workers' codelets went so far; needs RunOptions::profile.
+  /// Profile of all workers' codelets so far; needs RunOptions::profile.
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const { return chip_.profile(); }
   /// The tiles' memory, through the host's debug access.
   [[nodiscard]] const MemoryReader& memory() const { return host_; }
@@ -106,7 +105,7 @@ class MachineModule : public sc_core::sc_module {
   bool write_control(const tlm::tlm_generic_payload& payload);
 
   MachineConfig config_;
-  RunProgress* progress_;  ///< null: nobody asks
+  RunProgress* progress_;  ///< null: no progress reports
   bool poison_;
   bool measure_host_;
   const TimingProof* proof_;  ///< null: values are computed
@@ -120,11 +119,11 @@ class MachineModule : public sc_core::sc_module {
   std::exception_ptr failure_;
   bool elaborated_ = false;
   bool loaded_ = false;
-  Bytes host_bytes_;  ///< a run's, as far as they are measured
+  Bytes host_bytes_;  ///< measured transfers of one run
   Cycle host_cycles_;
   std::vector<RunRecord> runs_;
   std::optional<RunResult> result_;
-  Stopwatch watch_;  ///< times the run that is going on
+  Stopwatch watch_;  ///< times the current run
   double host_seconds_ = 0;
   bool interrupt_high_ = false;
   sc_core::sc_event interrupt_changed_;

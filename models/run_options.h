@@ -10,11 +10,12 @@ namespace tessera {
 
 struct TimingProof;
 
-/// How a machine runs its program, whatever platform it lies in. Apart from machine.h, so that who
-/// only simulates (simulation.h) sees no SystemC.
+/// How a machine runs its program, on any platform. Separate from machine.h so that users of
+/// simulation.h see no SystemC.
 struct RunOptions {
   unsigned threads = 1;  ///< on the host; results do not depend on it
-  /// Fault where workers of one run, or a transfer in flight, overlap; poison what is undefined.
+  /// Faults on overlapping accesses of workers of one run or of a transfer in flight; poisons
+  /// undefined bytes.
   bool check_races = false;
   bool measure_host = false;                   ///< count the host's transfers of inputs and results
   std::uint64_t max_cycles = 100'000'000'000;  ///< beyond it the run ends with NoProgress
@@ -24,7 +25,7 @@ struct RunOptions {
   engine::Engine engine = engine::Engine::interpreter;
   bool profile = false;             ///< profiles codelets, for MachineModule::profile (slower)
   RunProgress* progress = nullptr;  ///< null: none; outlives the machine
-  /// A proof for the program: no values are computed then. Null: they are. Outlives the machine.
+  /// A timing proof of the program: no values are computed. Null: they are. Outlives the machine.
   const TimingProof* proof = nullptr;
   std::uint64_t shuffle = 0;  ///< not 0: tiles run in a random order of this seed, for tests
 };

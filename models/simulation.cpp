@@ -10,14 +10,14 @@
 namespace tessera {
 namespace {
 
-/// SystemC's warnings are errors here, and its remarks belong in nobody's output.
+/// Makes SystemC's warnings errors and silences its info messages.
 void be_strict() {
   sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_THROW);
 }
 
-/// An error that SystemC finds is a defect of ours.
+/// Turns SystemC's errors into Defects.
 template <class Work>
 void without_systemc_errors(Work work) {
   try {
@@ -43,7 +43,7 @@ Simulation::Simulation(const MachineConfig& config, const program::Program& prog
   machine_->load(program, images, 0);
 }
 
-/// SystemC elaborates once a context: what is made next has one of its own.
+/// SystemC elaborates once per context: deletes it so that the next simulation gets a new one.
 Simulation::~Simulation() {
   machine_.reset();
   delete std::exchange(sc_core::sc_curr_simcontext, nullptr);

@@ -15,13 +15,13 @@ namespace tessera {
 class MachineModule;
 
 /// A SystemC platform of one machine with its images loaded, for our own commands and tests;
-/// includers see no SystemC. It decides what a platform decides: the resolution is 1 fs, and
-/// SystemC's warnings are errors. One at a time, and no other modules beside it.
+/// includers see no SystemC. It sets a resolution of 1 fs and makes SystemC's warnings errors. Only
+/// one may exist at a time, with no other modules beside it.
 class Simulation {
  public:
-  /// Throws UserError for a machine that cannot be built, or whose memory is the platform's: here
-  /// is none. `images` are not needed afterwards, but `program`'s buffers are read while it is
-  /// constructed.
+  /// Throws UserError for a machine that cannot be built, or that expects external memory from the
+  /// platform (there is none here). `images` need not outlive the call; `program`'s buffers are
+  /// read during it.
   Simulation(const MachineConfig& config, const program::Program& program,
              const program::Images& images, const RunOptions& options);
   ~Simulation();
@@ -29,14 +29,14 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   /// Runs to the end of every tile's supervisor. Throws UserError for a tile fault, NoProgress with
-  /// the state of every stuck tile. To be called once.
+  /// the state of every stuck tile. Call it once.
   RunResult run();
 
-  /// Writes the inputs of the next run (Buffer::inputs) where what was loaded has them, and runs
-  /// the same code again; time goes on. Returns the totals of all runs so far.
+  /// Writes the inputs of the next run (Buffer::inputs) over the previous ones and runs the same
+  /// code again; time continues. Returns the totals of all runs so far.
   RunResult run_again(const program::Program& program, const program::Images& images);
 
-  /// Where the cycles of all workers' codelets went so far; needs RunOptions::profile.
+  /// Profile of all workers' codelets so far; needs RunOptions::profile.
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
 
   /// The tiles' memory, through the host's debug access.

@@ -55,8 +55,8 @@ std::uint64_t Accounts::supersteps() const {
   return sum;
 }
 
-/// Time parts of the zone that computes most; it waits until the zone that takes longest ends. The
-/// latter may end first: another zone's waiting for the host is not measured there.
+/// Time parts of the zone that computes most, plus its wait for the zone with the longest time. The
+/// longest zone may end first: it does not measure another zone's wait for the host.
 TimeParts Accounts::time() const {
   Cycle longest;
   const Ledger* busiest = &ledgers_.front();

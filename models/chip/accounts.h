@@ -9,15 +9,15 @@
 
 namespace tessera {
 
-/// The records of a run: a ledger for each zone, and the recordings of tiles that were asked for.
-/// The machine depends on them only for which supersteps are measured.
+/// The records of a run: a ledger for each zone, and the requested recordings of tiles. The machine
+/// takes from it only which supersteps are measured.
 class Accounts {
  public:
   Accounts(const program::Images& images, bool measure_host, const Recordings::Config& recordings);
 
-  /// Tiles of `group.zone` have arrived at their barrier, or have ended.
+  /// Records that tiles of `group.zone` have arrived at their barrier or have ended.
   void arrive(const ArrivalGroup& group) { ledgers_[group.zone].arrive(group); }
-  /// Bytes have moved; they count in the zone of the first tile that took part.
+  /// Records a finished transfer, in the zone of its first participant.
   void moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {
     Ledger& ledger = ledgers_[zone_of(moved.participants.front().tile)];
     switch (moved.carrier) {
@@ -33,14 +33,15 @@ class Accounts {
     }
     recordings_.moved(fabric, moved);
   }
-  /// Ends the superstep of a zone, as Ledger::close; true if it counts. `tiles`: of the machine.
+  /// Ends the superstep of a zone (see Ledger::close); true if it is measured. `tiles`: all of the
+  /// machine's.
   bool close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release);
-  /// The end of the last superstep of all that have ended.
+  /// Latest end of any finished superstep.
   [[nodiscard]] Cycle end() const;
-  /// All zones begin again at end().
+  /// Restarts all zones at end().
   void begin_again();
 
-  /// When the superstep of the zone that is open began.
+  /// Start of the zone's open superstep.
   [[nodiscard]] Cycle start(std::uint32_t zone) const { return ledgers_[zone].start(); }
   [[nodiscard]] const std::vector<program::StepInfo>& steps() const { return steps_; }
   [[nodiscard]] std::uint32_t zone_of(TileId tile) const { return zone_of_[index(tile)]; }
@@ -48,7 +49,7 @@ class Accounts {
   [[nodiscard]] std::uint64_t supersteps() const;
   [[nodiscard]] Recordings& recordings() { return recordings_; }
 
-  /// The measurements; the caller adds the tiles' own records.
+  /// The measured totals; the caller adds the tiles' own records.
   [[nodiscard]] RunResult totals() const;
 
  private:

@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// Orders a chip's modules: the earliest cycle goes on first; within one cycle barriers release,
-/// then tiles run, then bytes move: by the fabric, memory outside, the host. So the order of
-/// SystemC's simultaneous events never shows, nor does it where several cycles share one instant of
-/// its time. Keeps a module's exception: SystemC must not see it, and no module goes on.
+/// Orders a chip's modules: the earliest cycle goes first; within one cycle barriers release, then
+/// tiles run, then bytes move (fabric, external memory, host). So results never depend on the order
+/// of SystemC's simultaneous events, even where several cycles share one instant of SystemC time.
+/// Keeps a module's exception: SystemC must not see it, and no module goes on.
 class Agenda {
  public:
   enum Module : std::uint8_t { sync, tiles, fabric, memory, host };
@@ -22,16 +22,16 @@ class Agenda {
 
   explicit Agenda(const Clock& clock) : clock_(clock), ended_("ended") { next_.fill(kNever); }
 
-  /// The next event of one module: in cycles to the chip, in time to SystemC.
+  /// The next event of one module, in cycles; its sc_event fires at the matching SystemC time.
   class Alarm {
    public:
     Alarm(Agenda& agenda, Module module, const char* name)
         : agenda_(agenda), module_(module), event_(name) {}
 
-    /// Rings at `cycle`, or not before it is set again. Throws OutOfTime.
+    /// Sets the alarm to `cycle`, replacing an earlier setting. Throws OutOfTime.
     void set(Cycle cycle);
     void clear() { agenda_.next_[module_] = kNever; }
-    /// True if its cycle has come and no other module goes first; else it rings again.
+    /// True if its cycle has come and no other module goes first; otherwise notifies again.
     bool rings();
     [[nodiscard]] Cycle cycle() const { return agenda_.next_[module_]; }
     [[nodiscard]] const sc_core::sc_event& event() const { return event_; }
@@ -42,14 +42,14 @@ class Agenda {
     sc_core::sc_event event_;
   };
 
-  /// A cycle lies behind the last that simulated time can express.
+  /// A cycle lies after the last one that simulated time can express.
   struct OutOfTime {
     Cycle last;
   };
-  /// Nothing will go on, and not all tiles have ended.
+  /// No event is pending, but not all tiles have ended.
   struct Deserted {};
 
-  /// Something outside of the chip will answer, until settle(): so long something will go on.
+  /// Announces an answer from outside the chip; until settle(), having no event is not a deadlock.
   void owe() { ++owed_; }
   void settle() { --owed_; }
 
@@ -68,12 +68,12 @@ class Agenda {
     }
   }
 
-  /// A run begins; its last tile ends at `cycle`.
+  /// begin(): a run begins. end(): its last tile ends at `cycle`.
   void begin() { open_ = true; }
   void end(Cycle cycle);
-  /// Notified then, or when the run fails.
+  /// Notified at that end, or when the run fails.
   [[nodiscard]] const sc_core::sc_event& ended() const { return ended_; }
-  /// Null: nothing has failed.
+  /// Null if nothing has failed.
   [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
  private:
@@ -83,8 +83,8 @@ class Agenda {
 
   const Clock& clock_;
   std::array<Cycle, kModules> next_{};  ///< by module
-  bool open_ = false;                   ///< a run goes on
-  std::uint64_t owed_ = 0;              ///< answers
+  bool open_ = false;                   ///< a run is going on
+  std::uint64_t owed_ = 0;              ///< answers outstanding
   std::exception_ptr failure_;
   sc_core::sc_event ended_;
 };

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// Tiles that arrived at one barrier, before the same step, or ended: what the barrier and the
-/// ledger want to know of them together. The order in which tiles are added changes nothing.
+/// Tiles that arrived at one barrier, before the same step, or ended: their combined data for the
+/// barrier and the ledger. The order in which tiles are added changes nothing.
 struct ArrivalGroup {
   Barrier::Arrivals arrivals;
   std::uint32_t zone = 0;
@@ -21,7 +21,7 @@ struct ArrivalGroup {
   std::uint64_t sum_compute = 0;
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes read, written;  ///< memory outside, by workers of all tiles
+  Bytes read, written;  ///< external memory, by workers of all tiles
   Cycle overlapped;     ///< sum over all tiles
 
   /// True if a tile with this arrival belongs to the group.
@@ -29,7 +29,7 @@ struct ArrivalGroup {
     return arrivals.tiles == 0 || (standing.zone == zone && standing.sync_step == sync_step);
   }
 
-  /// Adds a tile that fits and has come this way in the superstep that began at `start`.
+  /// Adds a tile that fits and took path `way` in the superstep that began at `start`.
   void add(TileId tile, const Arrival& arrival, const Path& way, Cycle start) {
     const TileSpan& span = arrival.span;
     const Cycle computing = arrival.at - start - span.exchange - span.wait;

@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-/// Distances are asked for by the energy table alone.
+/// Only the energy table needs distances; without it the floorplan stays empty.
 fabric::Floorplan plan_of(const MachineConfig& machine) {
   return machine.has_energy ? energy::floorplan(machine) : fabric::Floorplan{};
 }
@@ -126,7 +126,7 @@ RunResult Chip::result() const {
   return result;
 }
 
-/// Tiles whose workers reach memory outside have channels of their own.
+/// Adds the channels of tiles whose workers access external memory: each such tile has its own.
 void Chip::add_worker_channels(RunResult& result) const {
   auto record = result.channels.begin();
   for (const Tile& tile : tiles_.tiles()) {

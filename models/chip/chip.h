@@ -25,20 +25,20 @@ namespace tessera {
 class ExternalMemory;
 class HostLink;
 
-/// The tiles with their fabric and barriers: modules that ask each other through ports.
+/// The tiles, their fabric and barriers, as modules connected through ports.
 class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort {
  public:
   struct Config {
     MachineConfig machine;
-    bool measure_host = false;           ///< transfers of the program are measured
+    bool measure_host = false;           ///< counts the program's host transfers
     std::uint64_t shuffle = 0;           ///< runs the tiles of a batch in a random order, for tests
     std::uint64_t tile_steps = 0;        ///< tiles x rows of RunResult::tile_steps
     trace::RunTrace* trace = nullptr;    ///< null: none
-    RunProgress* progress = nullptr;     ///< null: nobody asks
+    RunProgress* progress = nullptr;     ///< null: no progress reports
     const TimingProof* proof = nullptr;  ///< for a run without values; outlives the chip
   };
 
-  /// `settings` and `threads` outlive the chip; `images` is read here only.
+  /// `settings` and `threads` outlive the chip; `images` need not outlive the call.
   Chip(const sc_core::sc_module_name& name, const Config& config, const program::Images& images,
        const NodeSettings& settings, HostThreads& threads);
 
@@ -46,26 +46,26 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
   /// nodes of other classes follow without gaps.
   tlm_utils::simple_target_socket<Chip> socket;
 
-  /// The memory outside, where machine.external.model is `platform`; not used else.
+  /// External memory where machine.external.model is `platform`; otherwise unused.
   sc_core::sc_port<tlm::tlm_fw_transport_if<>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> memory;
 
-  /// Bytes of memory outside, of the chip's or of a tile's own; throw Defect if there are none
-  /// such.
+  /// Access to external memory, the chip's or `tile`'s own. Throw Defect if there are no such
+  /// bytes.
   [[nodiscard]] std::span<std::byte> outside(TileId tile, std::uint64_t address,
                                              std::uint64_t bytes) override;
   void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) override;
   void write_outside(TileId tile, std::uint64_t address, std::span<const std::byte> from) override;
   [[nodiscard]] std::span<const std::byte> written(std::string_view transfer) const override;
-  /// Bytes of all transfers with the host so far.
+  /// Bytes of all host transfers so far.
   [[nodiscard]] Bytes hosted() const;
 
-  /// Lets every tile begin now, again if all have ended; to be called after elaboration.
+  /// Starts every tile now, or restarts it once all have ended. Call it after elaboration.
   void start();
-  /// Notified at the cycle of the last tile's end; as soon as it is found if a fault, or that
-  /// nothing will release the tiles that wait, ends the run before.
+  /// Notified at the cycle of the last tile's end, or immediately when a fault or a deadlock ends
+  /// the run early.
   [[nodiscard]] const sc_core::sc_event& ended() const { return agenda_.ended(); }
-  /// Throws what ended the run early: UserError for a fault, NoProgress with the state of every
-  /// stuck tile. To be called after ended().
+  /// Throws the error that ended the run early: UserError for a fault, NoProgress with the state of
+  /// every stuck tile. Call it after ended().
   void check_finished() const;
   /// The measured region.
   [[nodiscard]] RunResult result() const;
@@ -74,7 +74,7 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
 
  private:
   [[nodiscard]] const FabricModule& carrier_of(program::Carrier carrier) const;
-  /// `arrived`: tiles that stand at the barrier of each zone.
+  /// `arrived`: by zone, the number of tiles at its barrier.
   [[nodiscard]] std::string state(const Tile& tile,
                                   const std::vector<std::uint32_t>& arrived) const;
   [[nodiscard]] std::vector<std::string> kinds() const;
@@ -100,9 +100,9 @@ class Chip : public sc_core::sc_module, public OutsidePort, public HostLinkPort 
   FabricModule fabric_;
   FabricModule host_link_;
   ExternalConfig external_config_;
-  std::unique_ptr<PlatformMemory> platform_;  ///< holds the bytes outside; null: external_ does
-  std::unique_ptr<FabricModule> memory_;      ///< outside; null: there is none
-  ExternalMemory* external_ = nullptr;        ///< the fabric of memory_
+  std::unique_ptr<PlatformMemory> platform_;  ///< external memory; null: external_
+  std::unique_ptr<FabricModule> memory_;      ///< external memory; null: there is none
+  ExternalMemory* external_ = nullptr;        ///< the fabric inside memory_
   Sync sync_;
 };
 

@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-/// The bytes that a transaction names, or nothing if they do not lie within one tile's SRAM.
+/// The bytes a transaction addresses; empty if they do not lie within one tile's SRAM.
 std::span<std::byte> decode(const Sram& sram, const tlm::tlm_generic_payload& payload) {
   const std::optional<Sram::Spot> spot = sram.find(payload.get_address());
   if (!spot) return {};
@@ -33,7 +33,7 @@ unsigned Chip::transport_dbg(tlm::tlm_generic_payload& payload) {
   return static_cast<unsigned>(bytes.size());
 }
 
-/// Grants one tile's SRAM, the one that the address lies in.
+/// Grants the SRAM of the addressed tile.
 bool Chip::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
   const std::optional<Sram::Spot> spot = sram_.find(payload.get_address());
   if (!spot) return false;

@@ -7,7 +7,7 @@
 #include "sim/base/ranges.h"
 #include "sim/program/transfer_list.h"
 
-// Messages of a chip on which no tile progresses.
+// Error messages for a chip on which no tile makes progress.
 namespace tessera {
 
 void Chip::check_finished() const {
@@ -34,7 +34,7 @@ void Chip::check_finished() const {
   }
 }
 
-/// Nothing that is submitted goes outside where there is no memory.
+/// Without external memory no submitted transfer has Carrier::memory.
 const FabricModule& Chip::carrier_of(program::Carrier carrier) const {
   if (carrier == program::Carrier::host) return host_link_;
   return carrier == program::Carrier::memory && memory_ ? *memory_ : fabric_;
@@ -72,7 +72,7 @@ std::string Chip::state(const Tile& tile, const std::vector<std::uint32_t>& arri
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
-  // A run that breaks off has not told the barriers of all who stand there.
+  // Counts here: in an aborted run the barriers may lack some of the arrivals.
   std::vector<std::uint32_t> arrived;
   for (const Tile& tile : tiles_.tiles()) {
     const Standing& standing = tile.arrival();
@@ -88,7 +88,7 @@ std::vector<std::string> Chip::kinds() const {
   return mapped(tiles_.tiles(), [](const Tile& tile) { return tile.program().kind(); });
 }
 
-/// Names the lowest tile that waits there, and the lowest that waits for another step.
+/// Names the lowest tile that waits in the zone and the lowest that waits for another step.
 NoProgress Chip::branched_apart(std::size_t zone) const {
   const auto standing_of = [this](std::uint32_t tile) -> const Standing& {
     return tiles_.tiles()[tile].arrival();

@@ -10,16 +10,16 @@
 
 namespace tessera {
 
-/// Integer cycles of a chip as SystemC time, rounded up at the platform's resolution: no event lies
-/// before its cycle, and several cycles may share one time. So order and reports come from cycles
-/// and never from sc_time; 1/1.85 GHz is no whole number of femtoseconds either.
+/// Converts a chip's integer cycles to SystemC time, rounded up to the platform's resolution: no
+/// event precedes its cycle, and several cycles may share one time. So order and reports use
+/// cycles, never sc_time; 1/1.85 GHz is not a whole number of femtoseconds either.
 class Clock {
  public:
   explicit Clock(double gigahertz)
       : femtoseconds_(static_cast<std::uint64_t>(std::llround(1e6 / gigahertz))) {}
 
-  /// Cycle `cycle` is at the time `now`, and later ones count from there. As the others, to be
-  /// called while the simulation runs: asking SystemC for its resolution would fix that.
+  /// Places cycle `cycle` at time `now`; later cycles count from there. Call this and the other
+  /// functions only while the simulation runs: reading SystemC's resolution fixes it.
   void start(Cycle cycle, const sc_core::sc_time& now) {
     first_ = cycle;
     origin_ = now.value();
@@ -28,9 +28,9 @@ class Clock {
   [[nodiscard]] sc_core::sc_time time(Cycle cycle) const {
     return sc_core::sc_time::from_value(origin_ + ticks(cycle - first_));
   }
-  /// The first cycle that is not before `time`, or the last of those that share its instant: when
-  /// SystemC is at `time`, all that follows in later cycles lies ahead. `time` is not before that
-  /// of start(); a time too late to express gives a cycle behind last().
+  /// The first cycle at or after `time`; if several share its instant, the last: later cycles then
+  /// lie after `time`. `time` must not precede start()'s; a time too late to express gives a cycle
+  /// after last().
   [[nodiscard]] Cycle cycle(const sc_core::sc_time& time) const {
     __extension__ using Wide = unsigned __int128;
     const std::uint64_t passed = time.value() - origin_;
@@ -50,7 +50,7 @@ class Clock {
   }
 
  private:
-  /// Femtoseconds of the platform's smallest time.
+  /// The platform's time resolution in femtoseconds.
   static std::uint64_t resolution() {
     return static_cast<std::uint64_t>(
         std::llround(sc_core::sc_get_time_resolution().to_seconds() * 1e15));

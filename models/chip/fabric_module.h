@@ -12,8 +12,8 @@
 
 namespace tessera {
 
-/// The module that carries a chip's transfers: the fabric, the memory outside or the host's link.
-/// Its process advances the carrier to its next event and tells the tiles which bytes have moved.
+/// The module that carries a chip's transfers: the fabric, external memory or the host link. Its
+/// process advances the carrier to its next event and tells the tiles which bytes have moved.
 class FabricModule : public sc_core::sc_module, public TransferPort {
  public:
   /// `agenda`, `accounts` and `threads` outlive it.
@@ -41,7 +41,7 @@ class FabricModule : public sc_core::sc_module, public TransferPort {
     ring();
   }
   void begin() override { fabric_->begin(); }
-  /// Does `work`, which comes from outside of the chip and changes the next event.
+  /// Runs `work`, which comes from outside the chip, then re-arms the alarm.
   template <class Work>
   void change(const Work& work) {
     agenda_.run([&] {

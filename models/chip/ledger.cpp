@@ -39,7 +39,7 @@ void Ledger::deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast) {
 }
 
 void Ledger::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) {
-  // One a tile; the step names it once.
+  // Called once per tile; the exchange is listed once.
   if (std::ranges::find(open_.exchanges, exchange) == open_.exchanges.end())
     open_.exchanges.push_back(exchange);
   open_.external_read += read;

@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// Accounts for the supersteps of one zone: gathers what its tiles did between two barriers and
-/// says where the time went along the last-arriving one. Only supersteps whose last step is
+/// Time accounting for the supersteps of one zone: sums what its tiles did between two barriers and
+/// splits the time along the path of the last-arriving tile. Only supersteps whose last step is
 /// measured count. Timing: the parts of a superstep sum to release - start, so those of a run sum
 /// to its cycles.
 class Ledger {
@@ -21,35 +21,36 @@ class Ledger {
     open_.zone = zone;
   }
 
-  /// Tiles have arrived at the barrier, or have ended.
+  /// Records that tiles have arrived at the barrier or have ended.
   void arrive(const ArrivalGroup& group);
 
-  /// Bytes of the exchange of that number have reached tiles; `multicast`: beyond the first
-  /// receiver of each.
+  /// Records a delivered exchange; `multicast`: bytes delivered beyond the first receiver of each
+  /// send.
   void deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast);
 
-  /// A transfer with memory outside has ended.
+  /// Records a finished transfer with external memory.
   void deliver_outside(std::uint32_t exchange, Bytes read, Bytes written);
-  /// One with the host has ended; `bytes` of it count.
+  /// Records a finished host transfer; `bytes` of it count as measured.
   void deliver_host(std::uint32_t exchange, Bytes bytes);
 
-  /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it counts.
+  /// Ends the superstep at `release` (the last arrival if no barrier follows); true if it is
+  /// measured.
   bool close(Cycle release);
-  /// The step of the program that the open superstep has come to, or program::kNoStep.
+  /// The program step that the open superstep has reached, or program::kNoStep.
   [[nodiscard]] std::uint32_t step() const { return open_.program_step; }
 
-  /// The superstep that was closed last, measured or not.
+  /// The last closed superstep, measured or not.
   [[nodiscard]] const SuperstepRecord& closed() const { return closed_; }
-  /// When the superstep that is open began.
+  /// Start of the open superstep.
   [[nodiscard]] Cycle start() const { return open_.start; }
   [[nodiscard]] std::uint64_t supersteps() const { return superstep_; }
   /// Where the measured time went.
   [[nodiscard]] const TimeParts& time() const { return time_; }
-  /// Measured bytes beyond the first receiver of each, and of transfers with the host.
+  /// Measured bytes: multicast (beyond each send's first receiver), and host transfers.
   [[nodiscard]] Bytes multicast() const { return multicast_; }
   [[nodiscard]] Bytes hosted() const { return hosted_; }
 
-  /// The next superstep begins at `start`: what lies between was nobody's.
+  /// Starts the next superstep at `start`; the gap since the last one is not accounted.
   void begin_at(Cycle start) { open_.start = start; }
 
  private:
@@ -59,7 +60,7 @@ class Ledger {
   std::uint64_t superstep_ = 0;
   Bytes multicast_, hosted_;
 
-  // The superstep that is open.
+  // The open superstep.
   SuperstepRecord open_{};
   Barrier::Arrivals arrived_;
   Bytes open_multicast_, open_hosted_;

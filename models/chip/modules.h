@@ -12,37 +12,37 @@
 #include "models/chip/arrival_group.h"
 #include "models/fabric/fabric.h"
 
-/// How the modules of a chip ask each other. All of it is told in simulated order, or ahead of it
-/// where nobody can tell.
+/// Interfaces between the modules of a chip. Calls come in simulated order, or early where no
+/// result can depend on it.
 namespace tessera {
 
 /// Barriers, as tiles see them.
 class BarrierPort : public virtual sc_core::sc_interface {
  public:
-  /// Tiles that wait at one barrier, for one step.
+  /// Reports tiles that wait at one barrier before one step.
   virtual void arrive(const ArrivalGroup& group) = 0;
 };
 
-/// The carrier of transfers, as tiles see it: the fabric, memory outside or the host's link.
+/// The carrier of transfers, as tiles see it: the fabric, external memory or the host link.
 class TransferPort : public virtual sc_core::sc_interface {
  public:
   /// A run begins.
   virtual void begin() = 0;
-  /// A side of a transfer has started. Throws UserError for a broken descriptor list.
+  /// Submits a tile's started side of a transfer. Throws UserError for a broken descriptor list.
   virtual void submit(const fabric::Participant& side) = 0;
-  /// As Fabric's.
+  /// See fabric::Fabric::lookahead.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
 };
 
-/// Memory outside the tiles, as the host sees it when nothing runs.
+/// External memory, as the host sees it while no run is going on.
 class OutsidePort : public virtual sc_core::sc_interface {
  public:
-  /// Bytes of it, all of them within it; `tile`: whose it is, where each tile has its own. None
-  /// where the platform holds them.
+  /// The bytes at [address, address + bytes), which must lie within it; `tile`: the owner, where
+  /// each tile has its own memory. Empty where the platform holds the bytes.
   [[nodiscard]] virtual std::span<std::byte> outside(TileId tile, std::uint64_t address,
                                                      std::uint64_t bytes) = 0;
-  /// Read and write them, whoever holds them. Throw UserError if the platform's memory does not
-  /// move all bytes.
+  /// Read and write these bytes, wherever they are held. Throw UserError if the platform's memory
+  /// does not transfer all of them.
   virtual void read_outside(TileId tile, std::uint64_t address, std::span<std::byte> into) = 0;
   virtual void write_outside(TileId tile, std::uint64_t address,
                              std::span<const std::byte> from) = 0;
@@ -55,17 +55,17 @@ class TilePort : public virtual sc_core::sc_interface {
   struct Release {
     std::uint32_t zone;
     Cycle at;
-    bool measured;  ///< their work since the barrier before counts
+    bool measured;  ///< the superstep that ends here is measured
   };
   virtual void release(const Release& release) = 0;
-  /// Bytes have moved.
+  /// Delivers a finished transfer.
   virtual void deliver(const fabric::Moved& moved) = 0;
 };
 
 /// The host's link, as the host sees it.
 class HostLinkPort : public virtual sc_core::sc_interface {
  public:
-  /// Bytes that transfers of that name brought from the tiles, in order; empty if none did.
+  /// Bytes that transfers named `transfer` brought from the tiles, in order; empty if none did.
   [[nodiscard]] virtual std::span<const std::byte> written(std::string_view transfer) const = 0;
 };
 

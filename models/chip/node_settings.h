@@ -11,7 +11,7 @@ namespace tessera {
 /// The settings of all tiles of a run, by class of nodes.
 class NodeSettings {
  public:
-  /// `common`: those of the machine's compute tiles; other classes differ in their core alone.
+  /// `common`: settings of the compute tiles; other classes differ only in core and name.
   NodeSettings(const MachineConfig& machine, const TileSettings& common)
       : settings_(machine.nodes.size() + 1, common), ends_(1, machine.tiles) {
     for (std::size_t i = 0; i < machine.nodes.size(); ++i) {
@@ -26,12 +26,12 @@ class NodeSettings {
     while (index(tile) >= ends_[kind]) ++kind;
     return settings_[kind];
   }
-  /// The settings of compute tiles; every tile shares all of them but core and kind.
+  /// The settings of compute tiles; every tile shares all of them except core and kind.
   [[nodiscard]] const TileSettings& common() const { return settings_.front(); }
 
  private:
   std::vector<TileSettings> settings_;
-  std::vector<std::uint32_t> ends_;  ///< by class: the tile behind its last
+  std::vector<std::uint32_t> ends_;  ///< by class: one past its last tile
 };
 
 }  // namespace tessera

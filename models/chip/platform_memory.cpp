@@ -19,7 +19,7 @@ void fill(tlm::tlm_generic_payload& payload, tlm::tlm_command command, std::uint
 
 }  // namespace
 
-/// Threads are made when all others are under way, so there are as many as accesses at one time.
+/// Spawns a thread only when all others are busy: as many threads as concurrent accesses.
 void PlatformMemory::send(const Request& request) {
   agenda_.owe();
   waiting_.push_back(request);
@@ -31,7 +31,7 @@ void PlatformMemory::send(const Request& request) {
   resting_.pop_back();
 }
 
-/// One thread.
+/// Body of one access thread.
 void PlatformMemory::work() {
   sc_core::sc_event begin;
   for (;;) {

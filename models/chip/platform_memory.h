@@ -15,9 +15,9 @@
 
 namespace tessera {
 
-/// Memory outside that is a TLM target of the platform's: a request that reaches it in cycle c is a
-/// blocking access, begun at the time of c by a thread of its own, and its data pass in the cycle
-/// of the return time and annotated delay (Clock::cycle()). Accesses of one cycle begin by tile and
+/// External memory that is a TLM target of the platform: a request that arrives in cycle c becomes
+/// a blocking access, begun at the time of c on its own thread; its data pass in the cycle of
+/// return time + annotated delay (Clock::cycle()). Accesses of one cycle begin by tile, then by
 /// order of issue. Debug access takes no time. Leaves out: DMI.
 class PlatformMemory : public sc_core::sc_module, public OuterTarget {
  public:
@@ -33,11 +33,11 @@ class PlatformMemory : public sc_core::sc_module, public OuterTarget {
 
   sc_core::sc_port<tlm::tlm_fw_transport_if<>, 1, sc_core::SC_ZERO_OR_MORE_BOUND> target;
 
-  /// Sets the listener to answers.
+  /// Sets the callback for answers.
   void tell(std::function<void(const Answer&)> hearer) { hearer_ = std::move(hearer); }
   void send(const Request& request) override;
 
-  /// Throw UserError if the target does not take or give all bytes.
+  /// Throw UserError if the target does not transfer all bytes.
   void read(std::uint64_t address, std::span<std::byte> into);
   void write(std::uint64_t address, std::span<const std::byte> from);
 

@@ -3,7 +3,7 @@
 namespace tessera {
 namespace {
 
-/// As a trace tells it.
+/// The trace's value for a wait reason.
 trace::TileLog::Then then_of(Standing::Kind kind) {
   using Then = trace::TileLog::Then;
   switch (kind) {

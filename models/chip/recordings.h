@@ -12,8 +12,8 @@
 
 namespace tessera {
 
-/// Optional records of tiles: a trace, the activity of each in every superstep, and the work from
-/// which energy is computed. Nothing that tiles do depends on it.
+/// Optional records of tiles: a trace, each tile's activity in every superstep, and the counts from
+/// which energy is computed. Does not affect the simulation.
 class Recordings {
  public:
   struct Config {
@@ -24,22 +24,22 @@ class Recordings {
 
   Recordings(const Config& config, std::uint32_t tiles);
 
-  /// Has the tile, which this outlives, tell what it does.
+  /// Makes the tile report to this recorder, which must outlive it.
   void follow(Tile& tile);
-  /// A tile has run until it needs others; told by the host thread that ran it.
+  /// Records that a tile has run up to its next interaction; called by the host thread that ran it.
   void arrived(TileId tile, const Standing& standing) const {
     if (trace_ != nullptr) log_arrival(tile, standing);
   }
-  /// A tile has submitted its side of a transfer.
+  /// Records that a tile has submitted its side of a transfer.
   void submitted(const fabric::Participant& side, program::Carrier carrier) const {
     if (trace_ != nullptr && carrier != program::Carrier::fabric) trace_->submitted(side.start);
   }
-  /// Bytes have moved, between tiles or with memory outside.
+  /// Records a finished transfer.
   void moved(const fabric::Fabric& fabric, const fabric::Moved& moved);
-  /// The superstep of a zone has ended. `tiles`: of the machine.
+  /// Records the end of a zone's superstep. `tiles`: all of the machine's.
   void close(const std::vector<Tile>& tiles, std::span<const TileId> zone,
              const SuperstepRecord& record, bool measured);
-  /// Adds what was kept of the measured region.
+  /// Adds the records of the measured region to `result`.
   void add_to(RunResult& result) const;
 
  private:

@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// The SRAMs of all tiles: one demand-zero mapping, so that a machine costs what it touches.
+/// The SRAMs of all tiles in one demand-zero mapping: a machine costs only host memory it touches.
 class Sram {
  public:
-  /// Maps the SRAM of every node; a program touches about `used` bytes of all. Throws HostLimit if
-  /// the host cannot map them.
+  /// Maps the SRAM of every node; `used`: approximate bytes the program touches, summed over nodes.
+  /// Throws HostLimit if the host cannot map them.
   explicit Sram(const MachineConfig& machine, std::uint64_t used = 0);
   Sram(std::uint32_t tiles, std::uint32_t bytes_per_tile);
 
@@ -26,12 +26,13 @@ class Sram {
   }
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
 
-  /// A place in the address map, in which the SRAMs lie without gaps by tile (nodes.h).
+  /// A location in the address map, where the SRAMs follow one another by tile without gaps
+  /// (nodes.h).
   struct Spot {
     TileId tile;
     std::uint64_t begin;  ///< where the tile's SRAM begins
   };
-  /// The place of an address; nothing beyond the last SRAM.
+  /// The location of an address; nothing beyond the last SRAM.
   [[nodiscard]] std::optional<Spot> find(std::uint64_t address) const;
 
  private:

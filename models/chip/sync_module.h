@@ -16,8 +16,8 @@ namespace tessera {
 /// The chip's barriers as a module: its process releases a zone.
 class Sync : public sc_core::sc_module, public BarrierPort {
  public:
-  /// A barrier for each of `accounts`' zones. `agenda` and `accounts` outlive it, and so does what
-  /// `all_tiles` of the machine will hold.
+  /// Makes a barrier for each of `accounts`' zones. `agenda`, `accounts` and `all_tiles`, which is
+  /// filled later, outlive it.
   Sync(const sc_core::sc_module_name& name, Cycle latency, Agenda& agenda, Accounts& accounts,
        const std::vector<Tile>& all_tiles);
 
@@ -36,7 +36,7 @@ class Sync : public sc_core::sc_module, public BarrierPort {
   struct Zone {
     explicit Zone(Barrier::Config config) : barrier(config) {}
     Barrier barrier;
-    std::uint32_t sync_step = program::kNoStep;  ///< that the tiles which have arrived wait for
+    std::uint32_t sync_step = program::kNoStep;  ///< the step that arrived tiles wait for
     std::optional<Cycle> release;                ///< pending
   };
 

@@ -10,10 +10,10 @@
 namespace tessera {
 namespace {
 
-// Large enough to hide the hand-out of pieces, small enough to level uneven tiles.
+// Pieces large enough to amortise their dispatch, small enough to balance uneven tiles.
 constexpr std::size_t kMostTilesAPiece = 64;
 constexpr std::size_t kPiecesAThread = 32;
-constexpr std::size_t kTilesAhead = 8;  // brought into the host's cache: some 150 ns before
+constexpr std::size_t kTilesAhead = 8;  // prefetched into the host's cache, about 150 ns ahead
 
 }  // namespace
 
@@ -97,7 +97,7 @@ void TileArray::deliver(const fabric::Moved& moved) {
   const auto last = std::ranges::find(moved.participants, moved.ready, &fabric::Participant::start);
   const Tile::Start start = tiles_[index(last->tile)].start_of(last->list);
   Cycle hosted;
-  if (accounts_.zones().size() > 1)  // those of one zone ask nobody else
+  if (accounts_.zones().size() > 1)  // a single zone has no others to wait for
     for (const fabric::Participant& side : moved.participants)
       hosted = std::max(hosted, tiles_[index(side.tile)].start_of(side.list).hosted);
   std::vector<TileId> waiting;
@@ -107,7 +107,7 @@ void TileArray::deliver(const fabric::Moved& moved) {
     const fabric::Delivery& delivery = moved.tiles[i];
     Tile& tile = tiles_[index(side.tile)];
     const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
-    // A transfer with memory outside waits for itself alone: it begins when it is ready.
+    // A transfer with external memory waits for no other participant: it begins when it is ready.
     const bool own = moved.carrier == program::Carrier::memory;
     tile.deliver(side.list, {moved.ready, own ? moved.ready : moved.begin, delivery.done,
                              delivery.sent, delivery.received, start, moved.carrier, hosted});
@@ -148,7 +148,7 @@ void TileArray::run_next() {
   ring();
 }
 
-/// Tiles of a zone have waited for each other. Those of the only one ask nobody else.
+/// At a release every tile takes the zone's largest hosted time. Not needed with a single zone.
 void TileArray::share_hosted(std::uint32_t zone) {
   const std::vector<TileId>& members = accounts_.zones()[zone];
   if (accounts_.zones().size() == 1 || members.size() == 1) return;
@@ -157,7 +157,7 @@ void TileArray::share_hosted(std::uint32_t zone) {
   for (const TileId member : members) tiles_[index(member)].hosted(most);
 }
 
-/// Runs the tiles of the batch until each needs others; `resume` first lets each go on.
+/// Runs each tile of the batch to its next interaction, after `resume` lets it continue.
 template <class Resume>
 void TileArray::run_ahead(std::span<const TileId> batch, Cycle at, Resume resume) {
   std::vector<TileId> shuffled;
@@ -207,7 +207,7 @@ void TileArray::run_piece(std::span<const TileId> tiles, Cycle horizon, Piece& p
   if (config_.progress != nullptr) config_.progress->tile_cycles += advanced;
 }
 
-/// Takes the batch's arrivals: what is said of a broken run must not depend on how it was cut.
+/// Collects the batch's arrivals in an order that makes error messages independent of the pieces.
 void TileArray::settle() {
   bool past_limit = false;
   for (const Piece& piece : pieces_)
@@ -232,7 +232,7 @@ void TileArray::settle_apart(TileId id) {
   if (tile.arrival().kind == Standing::Kind::done) end(id);
 }
 
-/// Whose the transfer is stands in its list.
+/// The transfer's list names its carrier.
 void TileArray::submit(const fabric::Participant& side) {
   const program::Carrier carrier = program::carrier_of(side.sram, side.list);
   accounts_.recordings().submitted(side, carrier);
@@ -250,7 +250,7 @@ void TileArray::submit(const fabric::Participant& side) {
   outside->submit(side);
 }
 
-/// Throws UserError if the tile waits at the barrier of a zone that it is not of.
+/// Throws UserError if the tile waits at the barrier of another zone.
 ArrivalGroup TileArray::alone(TileId tile) const {
   const std::uint32_t zone = accounts_.zone_of(tile);
   if (arrival(tile).kind == Standing::Kind::sync && arrival(tile).zone != zone)
@@ -279,7 +279,7 @@ void TileArray::end(TileId tile) {
 std::vector<report::ProfiledFunction> TileArray::profile() const {
   std::vector<report::ProfiledFunction> functions;
   std::set<const TileProgram*> seen;
-  for (const Tile& tile : tiles_)  // in their order: nobody sees that of addresses of the host
+  for (const Tile& tile : tiles_)  // by tile: not in the order of host addresses
     if (seen.insert(&tile.program()).second) report::add(functions, tile.program().profile());
   return functions;
 }

@@ -23,14 +23,14 @@
 
 namespace tessera {
 
-/// The tiles of a chip. Between two interactions a tile is alone, so all tiles that go on in one
-/// event run ahead on host threads, their arrivals are collected in an array, and barriers and the
-/// fabric hear of them: an event a barrier or transfer, not one a tile.
+/// The tiles of a chip. Between two interactions a tile is independent, so all tiles that continue
+/// at one event run ahead on host threads; their arrivals are collected and passed to barriers and
+/// fabric: one event per barrier or transfer, not per tile.
 class TileArray : public sc_core::sc_module, public TilePort {
  public:
   struct Config {
     std::uint64_t shuffle = 0;        ///< runs the tiles of a batch in a random order, for tests
-    RunProgress* progress = nullptr;  ///< null: nobody asks
+    RunProgress* progress = nullptr;  ///< null: no progress reports
   };
 
   /// All but `images` outlive it.
@@ -40,23 +40,23 @@ class TileArray : public sc_core::sc_module, public TilePort {
 
   sc_core::sc_port<BarrierPort> barriers;
   sc_core::sc_port<TransferPort> transfers;
-  /// Transfers with memory outside; a chip without any binds nothing.
+  /// Transfers with external memory; unbound on a chip without any.
   sc_core::sc_port<TransferPort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
   sc_core::sc_port<TransferPort> host;
 
-  /// Their workers reach bytes of memory outside, each tile its own; needs TileSettings::external.
+  /// Gives each tile's workers their own bytes of external memory; needs TileSettings::external.
   using Outside = std::function<std::span<std::byte>(TileId)>;
   void reach(const Outside& bytes) {
     for (Tile& tile : tiles_) tile.reach(bytes(tile.id()));
   }
 
-  /// No values are computed: calls of workers take what `proof`, which outlives it, says. Where
-  /// contexts share a pipeline they are executed all the same.
+  /// Computes no values: workers' calls take their cost from `proof`, which must outlive it. Where
+  /// contexts share a pipeline, calls still execute.
   void replay(const TimingProof& proof);
 
-  /// The cycle at which a run that is begun now begins: behind that of the one before.
+  /// The cycle at which the next run begins: after the previous run.
   [[nodiscard]] Cycle begins_at() const { return accounts_.end(); }
-  /// Lets every tile begin then, again if all have ended.
+  /// Starts every tile at `at`, or restarts it once all have ended.
   void begin(Cycle at);
   void release(const Release& release) override;
   void deliver(const fabric::Moved& moved) override;
@@ -65,22 +65,22 @@ class TileArray : public sc_core::sc_module, public TilePort {
   [[nodiscard]] const Arrival& arrival(TileId tile) const { return tiles_[index(tile)].arrival(); }
   /// Profile of the workers' codelets; needs TileSettings::profile.
   [[nodiscard]] std::vector<report::ProfiledFunction> profile() const;
-  /// Adds what was measured of each tile.
+  /// Adds each tile's measurements to `result`.
   void add_to(RunResult& result) const;
 
   /// A tile has passed TileSettings::max_cycles.
   struct PastLimit {};
 
  private:
-  /// All that continues in one cycle.
+  /// Everything that continues in one cycle.
   struct Batch {
     bool begins = false;
     std::vector<Release> releases;
-    std::vector<TileId> tiles;  ///< that waited for transfers, or stopped at a horizon
+    std::vector<TileId> tiles;  ///< waited for transfers, or stopped at a horizon
   };
   /// Result of one piece of the batch, written by one host thread.
   struct alignas(64) Piece {
-    ArrivalGroup group;         ///< that wait at one barrier for one step
+    ArrivalGroup group;         ///< tiles that wait at one barrier for one step
     std::vector<TileId> apart;  ///< the others
   };
 

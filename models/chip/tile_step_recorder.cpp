@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-/// Cycles that 32 bits hold; more is shown as the most.
+/// Saturates cycles at 32 bits.
 std::uint32_t held(std::uint64_t cycles) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(cycles, UINT32_MAX));
 }

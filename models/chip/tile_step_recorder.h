@@ -8,16 +8,16 @@
 
 namespace tessera {
 
-/// Keeps what each tile did in every measured superstep, a row a superstep. When more than
-/// `most_cells` tiles x rows are reached, neighbouring rows are added up: two supersteps a row,
-/// then four. So memory is bounded, the whole run is covered and every sum is exact.
+/// Keeps each tile's activity in every measured superstep, one row per superstep. Above
+/// `most_cells` (tiles x rows), neighbouring rows are summed: two supersteps per row, then four. So
+/// memory is bounded, the whole run is covered and every sum is exact.
 class TileStepRecorder {
  public:
   TileStepRecorder(std::uint32_t tiles, std::uint64_t most_cells);
 
-  /// Adds a tile's cycles in the superstep that is open.
+  /// Adds a tile's cycles in the open superstep.
   void add(TileId tile, Cycle compute, Cycle exchange, Cycle wait);
-  /// Ends the superstep; what is not measured is forgotten.
+  /// Ends the superstep; drops it unless measured.
   void close(bool measured);
 
   [[nodiscard]] const TileSteps& kept() const { return kept_; }

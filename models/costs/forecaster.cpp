@@ -9,10 +9,10 @@
 namespace tessera {
 namespace {
 
-/// More of what was asked is not kept.
+/// Stops recording queries beyond this size.
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-/// All that a plan can depend on but what tiles answer.
+/// All inputs of a plan except the tiles' answers.
 config::Json planning_input(const config::Config& config) {
   config::Json resolved = config::identity(config.resolved);
   resolved["machine"] = config::resolved(known_to_planners(config.machine));
@@ -20,7 +20,7 @@ config::Json planning_input(const config::Config& config) {
   return resolved;
 }
 
-/// Cycles that the host's link adds where it is measured.
+/// Cycles that the host link adds, if measured.
 std::uint64_t host_cycles(const config::Config& config, const program::HostBytes& bytes,
                           std::uint32_t runs) {
   if (config.run.measure != Measure::host) return 0;
@@ -34,7 +34,7 @@ std::uint64_t host_cycles(const config::Config& config, const program::HostBytes
 
 struct Forecaster::Planned {
   config::Json input;
-  std::unique_ptr<Workload> workload;  ///< whose data the program's buffers hold
+  std::unique_ptr<Workload> workload;  ///< its data are read by the program's buffers
   program::Program program;
   program::Fingerprint identity;
 };

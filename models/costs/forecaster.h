@@ -11,19 +11,18 @@
 
 namespace tessera {
 
-/// Predicts time and energy of runs of one config and of others like it, without running them: each
-/// is planned anew, its time is the plan's prediction, its energy that of the activity that
-/// ProgramActivity finds. The others take over from the first: its whole plan, if planners know the
-/// same of both machines and all their questions have the same answers; else its programs' resource
-/// usage. Leaves out: transfers with the host while the program runs, as predictions do. For
-/// several threads.
+/// Predicts time and energy of one config and of similar ones without running them: each is
+/// planned, its time is the plan's prediction, its energy comes from ProgramActivity's counts. The
+/// others reuse the first config's whole plan if planners see equal machines and all cost queries
+/// have equal answers; otherwise its programs' resource usage. Leaves out, as predictions do: host
+/// transfers while the program runs. Thread-safe.
 class Forecaster {
  public:
-  /// Throws UserError where the config cannot be planned.
+  /// Throws UserError if the config cannot be planned.
   explicit Forecaster(const config::Config& first);
   ~Forecaster();
 
-  /// A user's mistake, such as a workload that does not fit, is the answer's error.
+  /// A user error, such as a workload that does not fit, is returned in the answer.
   [[nodiscard]] sensitivity::Answer operator()(const config::Config& config);
 
  private:
@@ -34,7 +33,7 @@ class Forecaster {
 
   RememberedPrograms programs_;
   ProgramActivity activity_;
-  MeasuredCosts::Asked asked_;  ///< while the first was planned
+  MeasuredCosts::Asked asked_;  ///< queries while planning the first
   std::shared_ptr<const Planned> first_;
 };
 

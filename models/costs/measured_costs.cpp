@@ -12,8 +12,8 @@ namespace tessera {
 
 namespace {
 
-/// A rough price is that of at least kRoughly requests, and of kFlights times those in flight: only
-/// then do tiles come apart as they do in the long run.
+/// A rough price simulates at least kRoughly requests, and kFlights times those in flight: only
+/// then do tiles drift apart as in steady state.
 constexpr std::uint64_t kRoughly = 2'000;
 constexpr std::uint64_t kFlights = 4;
 
@@ -27,8 +27,8 @@ std::uint64_t about(std::uint64_t number) {
 struct Traffic {
   std::uint64_t requests = 0;
   std::uint64_t bytes = 0;
-  /// Equal for transfers whose bytes take about equally long: the number of tiles, then for reads
-  /// and for writes of a tile the numbers of entries, rows and bytes, and the bytes between rows.
+  /// Key, equal for transfers with about equal time per byte: the number of tiles; then, for a
+  /// tile's reads and writes each, entries, rows, bytes, and bytes between rows.
   std::array<std::uint64_t, 9> shares{};
 };
 

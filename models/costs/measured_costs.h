@@ -15,26 +15,26 @@ namespace tessera {
 /// The part of `machine` that planners may know (MachineCosts::machine).
 MachineConfig known_to_planners(const MachineConfig& machine);
 
-/// A machine's costs, measured on its own models: a tile runs the code, and the fabric that would
-/// carry an exchange estimates it.
+/// A machine's costs, measured on its own models: a tile runs the code, and the machine's fabric
+/// estimates exchanges.
 class MeasuredCosts final : public MachineCosts {
  public:
-  /// The samples that tiles were asked for, and their costs.
+  /// The samples that were measured on tiles, and their costs.
   struct Asked {
     std::vector<std::pair<TileSampler::Prepared, TileCost>> tiles;
     std::uint64_t bytes = 0;  ///< sum over all samples
   };
 
-  /// Throws UserError for a machine that cannot be built. Programs that `programs` knows are not
-  /// compiled again; null: all are.
+  /// Throws UserError for a machine that cannot be built. Programs known to `programs` are not
+  /// recompiled; null: all are compiled.
   explicit MeasuredCosts(const MachineConfig& machine, RememberedPrograms* programs = nullptr);
 
-  /// For planners that are asked whether a plan fits, not for the fastest.
+  /// For planners that only check whether a plan fits, not for the fastest plan.
   void leave_out_schedules() { schedules_ = false; }
-  /// Adds what is asked of tiles from now on to `asked`, unless null.
+  /// Records later tile queries in `asked`, unless null.
   void note(Asked* asked) { asked_ = asked; }
-  /// True if tiles of this machine answer all of `asked` alike: planners that know the same of both
-  /// machines make the same plan then.
+  /// True if this machine's tiles give the recorded answer to every query of `asked`: planners that
+  /// see equal machines then make the same plan.
   [[nodiscard]] bool answers_alike(const Asked& asked);
 
   [[nodiscard]] const MachineConfig& machine() const override { return known_; }
@@ -57,14 +57,14 @@ class MeasuredCosts final : public MachineCosts {
   MachineConfig machine_;
   MachineConfig known_;  ///< may have fewer tiles
   TileSampler sampler_;
-  std::shared_ptr<RememberedSamples> samples_;  ///< shared with costs of other workers or tiles
+  std::shared_ptr<RememberedSamples> samples_;  ///< shared with with_workers(), with_tiles()
   RememberedPrograms* programs_;
   bool schedules_ = true;
   Asked* asked_ = nullptr;
-  /// Answers of outside(), by a digest of what was asked: plans that cut a product otherwise bring
-  /// the same bytes.
+  /// Answers of outside(), by a digest of the query: plans that partition a product differently may
+  /// transfer the same bytes.
   std::map<std::pair<program::Fingerprint, bool>, std::uint64_t> outside_;
-  /// Rough answers of many requests stand for all transfers of their kind.
+  /// One rough answer, measured on many requests, serves all transfers of its kind.
   struct OfKind {
     std::uint64_t cycles, bytes;
   };

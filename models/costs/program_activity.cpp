@@ -21,7 +21,7 @@ namespace {
 /// The steps that a tile takes part in, and its vertices there.
 using Kind = std::vector<std::uint64_t>;
 
-constexpr std::size_t kMostKinds = 48;  // that are run
+constexpr std::size_t kMostKinds = 48;  // run
 
 /// Finds the kind of each tile, and the bytes that exchanges move.
 class Survey {
@@ -35,7 +35,7 @@ class Survey {
     for (const program::Buffer& buffer : program.buffers()) tile_of_.push_back(index(buffer.tile));
   }
 
-  /// False: how often a loop turns is not known.
+  /// Returns false if a loop's iteration count is unknown.
   bool add(const Sequence& sequence, std::uint64_t times) {
     for (const Step& step : sequence.steps) {
       if (std::holds_alternative<program::While>(step.action)) return false;
@@ -96,7 +96,7 @@ class Survey {
   const Program& program_;
   const fabric::Floorplan& plan_;
   std::vector<std::uint32_t> tile_of_;  ///< by buffer
-  std::vector<std::uint64_t> seen_;     ///< the last step of each tile's exchanges; from 1 on
+  std::vector<std::uint64_t> seen_;     ///< each tile's last exchange step, from 1
   std::uint64_t step_ = 0;
 
  public:
@@ -104,8 +104,9 @@ class Survey {
   std::vector<ProgramActivity::Moved> moved;
 };
 
-/// The settings that say which instructions run and what they do: latencies, intervals and the
-/// supervisor's costs say when. Tiles of one kind may hold other lists in another program.
+/// The settings that decide which instructions run and what they do, without timing (latencies,
+/// intervals, supervisor costs). Includes the program: tiles of one kind may hold other lists in
+/// another program.
 std::string functional(const MachineConfig& machine, const program::Fingerprint& identity) {
   TileConfig tile = machine.tile;
   sweep::Sha256 hash;

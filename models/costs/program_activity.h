@@ -15,13 +15,12 @@
 
 namespace tessera {
 
-/// The activity of a program's tiles, as far as energy depends on it, without running a machine:
-/// one tile of each kind runs its vertices alone, exchanges are counted from their copies.
-/// Tiles are of a kind if their vertices have the same arguments; if there are many kinds, some run
-/// and stand for their neighbours. The host's data are there; exchanged data are zeros.
-/// Leaves out: code whose way depends on bytes that an exchange brings or that tiles of a kind hold
-/// apart; bytes that a schedule sends twice; bytes of transfers with the host while the program
-/// runs. For several threads.
+/// The energy-relevant activity of a program's tiles, without running a machine: one tile of each
+/// kind runs its vertices alone; exchanges are counted from their copies. Tiles are of one kind if
+/// their vertices have the same arguments; if there are many kinds, some are run and represent
+/// their neighbours. The host's data are loaded; exchanged data are zeros. Leaves out: control flow
+/// that depends on exchanged bytes or differs within a kind; bytes that a schedule sends twice;
+/// host transfers while the program runs. Thread-safe.
 class ProgramActivity {
  public:
   /// Bytes of one tile that exchanges move.
@@ -29,8 +28,8 @@ class ProgramActivity {
     std::uint64_t sent = 0, received = 0, byte_micrometres = 0;
   };
 
-  /// Sets the tiles' records of bytes and their activity in `into`. False where that cannot be
-  /// known: a `While` has as many turns as its data want.
+  /// Sets the tiles' records of bytes and their activity in `into`. False if unknown: a `While`
+  /// iterates depending on data.
   bool estimate(const program::Program& program, const program::Fingerprint& identity,
                 const MachineConfig& machine, RunResult& into);
 
@@ -39,21 +38,21 @@ class ProgramActivity {
   struct Surveyed {
     std::vector<Moved> moved;                         ///< by tile
     std::vector<std::size_t> kind;                    ///< by tile
-    std::vector<std::uint32_t> first;                 ///< tile of each kind
-    std::vector<std::vector<std::uint64_t>> sampled;  ///< the kinds that are run
+    std::vector<std::uint32_t> first;                 ///< tile, by kind
+    std::vector<std::vector<std::uint64_t>> sampled;  ///< by kind that is run
     [[nodiscard]] std::uint32_t sample(std::size_t i) const;
   };
-  /// The program and the ways between its tiles.
+  /// The program and the floorplan's three numbers.
   using Key = std::pair<program::Fingerprint, std::array<std::uint32_t, 3>>;
 
-  /// Null where it cannot be known.
+  /// Null if unknown.
   std::shared_ptr<const Surveyed> survey(const program::Program& program,
                                          const program::Fingerprint& identity,
                                          const MachineConfig& machine);
   /// The activity of one tile.
   struct Done {
     isa::ActivityCounts counts;
-    ChannelRecord outside;  ///< its workers' use of memory outside
+    ChannelRecord outside;  ///< its workers' use of external memory
   };
   /// The activity of each sampled kind.
   std::vector<Done> counts(const program::Program& program, const program::Fingerprint& identity,
@@ -61,8 +60,8 @@ class ProgramActivity {
 
   std::mutex mutex_;
   std::map<Key, std::shared_ptr<const Surveyed>> surveyed_;
-  /// By program, vertices and the tile's functional keys: not by timing keys, unless workers reach
-  /// memory outside, whose rows depend on them.
+  /// By program, vertices and the tile's functional keys; timing keys matter only if workers access
+  /// external memory, whose row activations depend on them.
   std::map<std::string, Done> known_;
 };
 

@@ -91,8 +91,8 @@ program::ComputeSet Projection::of(const program::ComputeSet& set) {
   return own;
 }
 
-/// Shares its bytes with no other buffer: what other tiles would send is zeros here, never what
-/// another buffer left, which code could take for an index.
+/// The copy shares its bytes with no other buffer: data from other tiles read as zeros here, never
+/// as another buffer's remains, which code could take for an index.
 program::BufferId Projection::own_of(program::BufferId buffer) {
   const auto [known, is_new] = buffers_.try_emplace(buffer);
   if (is_new) {

@@ -8,14 +8,14 @@
 
 #include "sim/program/program.h"
 
-/// The parts of a program that single tiles do, apart from the rest of the machine.
+/// Projections of a program onto single tiles, without the rest of the machine.
 namespace tessera {
 
-/// Which of some tiles, 64 at most, take part in each exchange of a program.
+/// For up to 64 tiles: which of them take part in each exchange of a program.
 class Participants {
  public:
   Participants(const program::Program& program, std::span<const std::uint32_t> tiles);
-  /// Tile number `i` of the constructor's in an exchange of the program.
+  /// True if the constructor's tile number `i` takes part in `exchange`.
   [[nodiscard]] bool contain(const program::Exchange& exchange, std::size_t i) const {
     return (of_.at(&exchange) >> i & 1U) != 0;
   }

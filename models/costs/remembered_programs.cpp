@@ -17,7 +17,7 @@ std::string kind_of(const MachineConfig& machine) {
   return config::resolved(kind).dump();
 }
 
-/// All that samples may depend on (TileSampler).
+/// All settings that samples may depend on (TileSampler).
 std::string tile_kind_of(MachineConfig machine) {
   machine.tiles = 1;
   machine.nodes.clear();
@@ -25,7 +25,7 @@ std::string tile_kind_of(MachineConfig machine) {
   return config::resolved(machine).dump();
 }
 
-/// As much as lists can take.
+/// An upper bound on list sizes.
 class LongestLists final : public program::ExchangeSizer {
  public:
   explicit LongestLists(const FabricConfig& fabric) : fabric_(fabric) {}
@@ -39,7 +39,7 @@ class LongestLists final : public program::ExchangeSizer {
   const FabricConfig& fabric_;
 };
 
-/// Bytes of the fullest tile, at most; none: more than the machine has.
+/// Upper bound on the fullest tile's bytes; none if it exceeds the machine's SRAM.
 std::optional<std::uint64_t> most_bytes(const program::Program& program,
                                         const MachineConfig& machine) {
   try {
@@ -85,7 +85,7 @@ std::shared_ptr<RememberedSamples> RememberedPrograms::samples(const MachineConf
 }
 
 void RememberedPrograms::keep_small() {
-  constexpr std::size_t kMostExchanges = 4'096;  // some kilobytes each, on a thousand tiles
+  constexpr std::size_t kMostExchanges = 4'096;  // a few kilobytes each, on a thousand tiles
   constexpr std::size_t kMostCosts = 65'536;     // samples, and programs that fit
   constexpr std::size_t kMostTileKinds = 64;
   const std::lock_guard lock(mutex_);
@@ -110,7 +110,7 @@ std::optional<program::Needs> RememberedPrograms::needs(const program::Program& 
       program::outline(program, program::compiled_for(machine), *compiler(machine), watch);
   if (!images) return std::nullopt;
   program::Needs made = program::needs_of(*images);
-  if (made.shortest_lists) return made;  // others have more memory
+  if (made.shortest_lists) return made;  // not kept: other machines have more memory
   const std::lock_guard lock(mutex_);
   keep(key, *std::move(images));
   return known_.emplace(key, std::move(made)).first->second;
@@ -132,7 +132,7 @@ program::Images RememberedPrograms::outline(const program::Program& program,
 }
 
 void RememberedPrograms::keep(const Key& key, program::Images images) {
-  constexpr std::size_t kMostTiles = 65'536;  // some hundred bytes each
+  constexpr std::size_t kMostTiles = 65'536;  // a few hundred bytes each
   outlines_.emplace_back(key, std::move(images));
   std::size_t tiles = 0;
   for (const auto& [its, outline] : outlines_) tiles += outline.tiles.size();

@@ -14,30 +14,29 @@
 
 namespace tessera {
 
-/// Keeps the resource usage of programs and the costs of samples for the many configs that one
-/// process plans: a program is compiled once for all machines that are alike to a compiler, an
-/// exchange once for all programs. Does not change plans. For several threads.
+/// Caches programs' resource usage and samples' costs for the many configs that one process plans:
+/// a program is compiled once for all machines equal to a compiler, an exchange once for all
+/// programs. Does not change plans. Thread-safe.
 class RememberedPrograms {
  public:
-  /// As program::needs.
+  /// Cached program::needs.
   [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program,
                                                     const MachineConfig& machine,
                                                     const program::Watch& watch);
-  /// As program::outline: that of a program that planners have asked for is kept.
+  /// Cached program::outline for programs that planners have queried.
   [[nodiscard]] program::Images outline(const program::Program& program,
                                         const MachineConfig& machine);
-  /// Compiles exchanges for this machine, those that were met before without a schedule of their
-  /// own; lives as long as this.
+  /// Compiles exchanges for this machine, reusing earlier schedules; must not outlive this object.
   [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine) {
     return fabric::make_exchange_compiler(machine.fabric, fabric::NodePorts(machine), &schedules_);
   }
-  /// Throws UserError as `needs` would where `program`, whose fingerprint is `identity`, does not
-  /// fit. Schedules exchanges only where it is close.
+  /// Throws UserError, as `needs` would, if `program` (with fingerprint `identity`) does not fit.
+  /// Schedules exchanges only if an upper bound does not fit.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,
                    const MachineConfig& machine);
   /// Costs of samples on tiles like this machine's.
   [[nodiscard]] std::shared_ptr<RememberedSamples> samples(const MachineConfig& machine);
-  /// Forgets where it has become large: to be called between two configs.
+  /// Clears caches that have become large; call it between two configs.
   void keep_small();
 
  private:
@@ -46,14 +45,14 @@ class RememberedPrograms {
                                                     const MachineConfig& machine,
                                                     const program::Watch& watch);
 
-  /// Forgets the first where they have become large.
+  /// Drops the oldest outlines if they have become large.
   void keep(const Key& key, program::Images images);
 
   std::mutex mutex_;
-  /// By program and program::compiled_for, but for the size of the SRAM.
+  /// By program and program::compiled_for, without the SRAM size.
   std::map<Key, program::Needs> known_;
-  std::deque<std::pair<Key, program::Images>> outlines_;  ///< those that were made last
-  std::map<Key, std::uint64_t> fits_;                     ///< into so many bytes a tile, at least
+  std::deque<std::pair<Key, program::Images>> outlines_;  ///< the most recent ones
+  std::map<Key, std::uint64_t> fits_;                     ///< smallest SRAM bytes known to fit
   fabric::KeptSchedules schedules_;
   std::map<std::string, std::shared_ptr<RememberedSamples>> samples_;  ///< by kind of tile
 };

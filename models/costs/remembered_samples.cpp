@@ -12,7 +12,7 @@ bool given_by_host(const program::Program& sample) {
   });
 }
 
-/// Fingerprint of the buffers' initial contents, one after the other.
+/// Fingerprint of the buffers' concatenated initial contents.
 program::Fingerprint contents_of(const program::Program& sample) {
   std::vector<std::byte> all;
   const auto room = [&all](std::uint64_t bytes) {
@@ -30,7 +30,7 @@ program::Fingerprint contents_of(const program::Program& sample) {
 
 TileCost RememberedSamples::cost(const program::Program& sample, std::uint32_t contexts,
                                  const std::function<TileCost()>& run) {
-  if (given_by_host(sample)) return run();  // other bytes in each turn
+  if (given_by_host(sample)) return run();  // not cached: other bytes in each turn
   const Key key{program::fingerprint(sample), contents_of(sample), contexts};
   {
     const std::lock_guard lock(mutex_);

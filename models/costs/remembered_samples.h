@@ -11,14 +11,14 @@
 
 namespace tessera {
 
-/// Costs of samples, by all that decides them: planning anew for fewer tiles asks for most of them
-/// again. The tiles differ in their number of contexts alone. For several threads.
+/// Cached costs of samples: planning again for fewer tiles repeats most queries. The tiles differ
+/// only in their number of contexts. Thread-safe.
 class RememberedSamples {
  public:
-  /// The cost of `sample` on a tile of so many contexts; `run` is called if it is not known.
+  /// The cost of `sample` on a tile with `contexts` contexts; calls `run` if it is not cached.
   TileCost cost(const program::Program& sample, std::uint32_t contexts,
                 const std::function<TileCost()>& run);
-  /// Forgets all if there are more than `most`.
+  /// Clears the cache if it holds more than `most`.
   void keep_at_most(std::size_t most) {
     const std::lock_guard lock(mutex_);
     if (costs_.size() > most) costs_.clear();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kSramKib = 256 * 1024;
 constexpr Cycle kMostCycles{1'000'000'000'000};
 
-/// An exchange of the tile with itself: a list that nothing reads, at an address of its own.
+/// Replaces exchanges: each gets one list that nothing reads, with its own address.
 class NoExchanges final : public program::ExchangeCompiler {
  public:
   [[nodiscard]] program::CompiledExchange compile(
@@ -29,7 +29,7 @@ MachineConfig lone_tile(MachineConfig machine) {
   machine.tiles = 1;
   machine.nodes.clear();
   machine.tile.sram_kib = std::max(machine.tile.sram_kib, kSramKib);
-  machine.tile.program_kib = 0;  // code and lists of any length lie there too
+  machine.tile.program_kib = 0;  // so code and lists of any length fit in SRAM
   return machine;
 }
 
@@ -44,7 +44,7 @@ TileSampler::TileSampler(const MachineConfig& machine, bool count_activity)
   if (workers_start_transfers(machine_)) settings_.external = machine_.external;
 }
 
-/// By what code does, so that samples which differ in their data alone share it.
+/// Orders by the code's contents, so that samples that differ only in data share it.
 bool TileSampler::Earlier::operator()(const program::CodeImage* a,
                                       const program::CodeImage* b) const {
   const auto key = [](const program::CodeImage* image) {
@@ -68,9 +68,9 @@ std::uint64_t TileSampler::Prepared::bytes() const {
   return sum;
 }
 
-/// A sample that is too large for any tile that is measured is too large for the machine's.
+/// Throws UserError if the sample is too large for the sampler's tile, and so for the machine's.
 void TileSampler::require_room(const program::Program& sample) const {
-  constexpr std::uint64_t kBeside = 1U << 20;  // code, arguments, what alignment takes
+  constexpr std::uint64_t kBeside = 1U << 20;  // code, arguments, alignment
   std::uint64_t bytes = 0;
   for (const program::Buffer& buffer : sample.buffers()) bytes += buffer.bytes;
   if (bytes + kBeside > sram_bytes(machine_.tile))
@@ -121,7 +121,8 @@ void TileSampler::load(const Prepared& sample) {
     std::copy(segment.bytes.begin(), segment.bytes.end(), sram.begin() + segment.address.count());
 }
 
-/// Writes the bytes that a started transfer from the host brings; `starts`: by exchange, so far.
+/// Writes the bytes that a started transfer from the host brings; `starts`: start counts by
+/// exchange.
 void TileSampler::give(const Prepared& sample, Address list,
                        std::map<std::uint32_t, std::uint64_t>& starts) {
   const std::span<std::byte> sram = sram_->tile(TileId{0});

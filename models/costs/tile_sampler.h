@@ -13,18 +13,17 @@
 
 namespace tessera {
 
-/// Runs programs of one tile on a tile of its own, without a machine around it.
-/// The sample's transfers from the host bring their bytes; workers reach memory outside as on the
-/// machine. Leaves out: the time and the bytes of exchanges, the time of transfers, waiting at
-/// barriers.
+/// Runs one-tile programs on a separate tile, without a machine around it.
+/// The sample's transfers from the host bring their bytes; workers access external memory as on the
+/// machine. Leaves out: time and bytes of exchanges, time of transfers, waits at barriers.
 /// Timing: that of Tile, from the release of each barrier to the arrival at the next.
 class TileSampler {
  public:
-  /// Uses only the tile of `machine` and the memory outside that its workers reach; its SRAM is as
-  /// large as any sample needs.
+  /// Uses only `machine`'s tile and the external memory that its workers access; its SRAM is
+  /// enlarged for samples.
   explicit TileSampler(const MachineConfig& machine, bool count_activity = false);
 
-  /// Bytes that a transfer from the host gives.
+  /// Bytes that a transfer from the host brings.
   struct Given {
     Address address;
     std::uint32_t bytes;
@@ -38,16 +37,16 @@ class TileSampler {
     std::vector<bool> measured;                                             ///< by step
     std::map<std::uint32_t, std::vector<Given>> given;                      ///< by exchange
     std::uint64_t needed = 0;                                               ///< bytes of SRAM
-    std::uint32_t workers = 0;  ///< contexts that it starts
+    std::uint32_t workers = 0;                                              ///< contexts it starts
     [[nodiscard]] std::uint64_t bytes() const;
   };
   /// Throws UserError for a sample that is larger than the tile.
   [[nodiscard]] Prepared prepare(const program::Program& sample) const;
 
-  /// The part of a tile's activity that energy depends on.
+  /// The energy-relevant activity of a tile.
   struct Activity {
     ActivityAccount account;
-    ChannelRecord outside;  ///< all channels of its memory outside
+    ChannelRecord outside;  ///< all channels of its external memory
   };
   /// The cost of a sample's measured steps. Throws UserError for a tile fault. Adds the tile's
   /// activity to `activity`, unless null; needs count_activity.
@@ -60,7 +59,7 @@ class TileSampler {
 
   void require_room(const program::Program& sample) const;
 
-  MachineConfig machine_;   ///< has one tile
+  MachineConfig machine_;   ///< with one tile
   std::uint32_t sram_kib_;  ///< the machine's
   TileSettings settings_;
   std::optional<Sram> sram_;  ///< none before the first sample

@@ -10,7 +10,7 @@ namespace tessera::energy {
 namespace {
 
 constexpr double kMm2PerUm2 = 1e-6;
-/// 32 integer registers of 32 bits and 32 of 64 for floating point (sim/isa).
+/// 32 integer registers of 32 bits and 32 floating-point registers of 64 (sim/isa).
 constexpr double kRegisterBits = 32 * 32 + 32 * 64;
 constexpr double kIntegerUnitBits = 12 * 512 + 8 * 1024;  // vectors, accumulators
 
@@ -18,17 +18,17 @@ double tile_sram_mm2(const TileConfig& tile, const EnergyConfig& table) {
   return tile.sram_kib / kKibPerMib * table.area.sram_mm2_per_mib;
 }
 
-/// um2 at 45 nm (Horowitz, ISSCC 2014): how vector_um2 and integer_um2 are made up.
+/// um2 at 45 nm (Horowitz, ISSCC 2014): splits vector_um2 and integer_um2 into their parts.
 constexpr double kF16Add = 1360, kF16Multiply = 1640;
 constexpr double kF32Add = 4184, kF32Multiply = 7700;
 constexpr double kIntegerAdd = 137, kIntegerMultiply = 3495;
 constexpr std::uint32_t kMostF32Lanes = 2;
 
-/// How often a unit takes operands, of slots: one that takes them every n-th has an n-th of the
-/// arrays, as the matrix unit; a routine in software has next to none.
+/// Issues per slot. A unit that takes operands every n-th slot has 1/n of the arrays, as in the
+/// matrix unit; a software routine has almost none.
 double rate(std::uint32_t slots, std::uint32_t interval) { return 1.0 / std::max(slots, interval); }
 
-/// Adders and multipliers, as many as lanes are computed together; fused ones use both.
+/// One adder and one multiplier per parallel lane; fused operations use both.
 double vector_um2(const TileConfig& tile, const AreaConfig& area) {
   const SlotCosts& slots = tile.slots;
   const std::uint32_t interval = tile.interval.floating;
@@ -48,10 +48,10 @@ double integer_um2(const TileConfig& tile, const AreaConfig& area) {
          (kIntegerAdd + kIntegerMultiply);
 }
 
-/// Divides and roots find a bit of the result a row of an adder (digit recurrence; cores.md 1.2:
-/// bsg_idiv_iterative has a row, 32 steps), so fewer slots take more rows. Activations take a
-/// quadratic between the values of a table, three multiply-adds of f32 (Oberman and Siu, ARITH
-/// 2005), in fewer slots side by side. The tables are left out.
+/// Divide and square root find one result bit per adder row (digit recurrence; cores.md 1.2:
+/// bsg_idiv_iterative has a row, 32 steps), so fewer slots need more rows. Activations interpolate
+/// a table quadratically: three multiply-adds of f32 (Oberman and Siu, ARITH 2005), in parallel if
+/// in fewer slots. The tables are left out.
 double iterative_um2(const TileConfig& tile, const AreaConfig& area) {
   constexpr double kIntegerBits = 32, kFloatBits = 26, kSteps = 3;  // 24 bits and two to round
   const double bit =                                                // of a row
@@ -65,7 +65,7 @@ double iterative_um2(const TileConfig& tile, const AreaConfig& area) {
          kSteps * multiply_add * rate(tile.slots.activation, tile.interval.activation);
 }
 
-/// f16 and f32 have arrays of their own; both kinds of partials of f16 use one.
+/// f16 and f32 have separate arrays; both partial types of f16 share one.
 double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
   return std::max(unit.f16.macs_per_slot(), unit.f16_f32.macs_per_slot()) * area.f16_mac_um2 +
          unit.f32.macs_per_slot() * area.f32_mac_um2 + unit.i8.macs_per_slot() * area.i8_mac_um2 +
@@ -73,12 +73,12 @@ double matrix_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
          unit.bf16.macs_per_slot() * area.bf16_mac_um2;
 }
 
-/// W, as wide as the type that fills it most.
+/// The weight registers W, sized for the input type that needs most.
 double weight_store_um2(const MatrixUnitConfig& unit, const AreaConfig& area) {
   return unit.weight_words() * 64.0 * area.register_bit_um2;
 }
 
-/// All contexts, with the workers' accumulators and the ports through which they exchange.
+/// Registers of all contexts, with the workers' accumulators (ACC) and exchange ports (EXC).
 double registers_um2(const TileConfig& tile, const AreaConfig& area) {
   const double sums = 2.0 * tile.contexts * tile.matrix_unit.bank_sums();
   const double integers = tile.matrix_unit.has_vectors() ? tile.contexts * kIntegerUnitBits : 0.0;
@@ -93,7 +93,7 @@ double memory_ports_um2(const TileConfig& tile, const EnergyConfig& table) {
          table.area.crosspoint_um2_per_byte;
 }
 
-/// Nodes of one class: how many, their core, bytes a cycle to and from the fabric.
+/// Nodes of one class: count, core, and bytes per cycle to and from the fabric.
 struct Kind {
   std::uint32_t count;
   TileConfig tile;
@@ -115,17 +115,18 @@ std::vector<Kind> kinds_of(const MachineConfig& machine) {
   return kinds;
 }
 
-/// A tile that takes its partner's bytes too chooses among them.
+/// The multiplexer between a tile's own and its partner's input.
 double pair_sharing_um2(const MachineConfig& machine, const Kind& kind) {
   if (machine.fabric.kind == "ideal" || !machine.fabric.pair_sharing) return 0;
   return kind.receives * machine.energy.area.crosspoint_um2_per_byte;
 }
 
-/// Per tile. It drives a bus past all tiles and listens with multiplexers to all buses, as wide as
-/// its rates each, however its streams share them. So a byte of a bus crosses a byte of a
-/// multiplexer at every tile: half of a crosspoint is the bus's wire and driver, half the switch.
+/// Per tile: it drives a bus past all tiles (as wide as its send rate) and listens to all buses
+/// through multiplexers (as wide as its receive rate), however its streams share them. So each byte
+/// of a bus crosses a byte of a multiplexer at every tile: half of a crosspoint is the bus's wire
+/// and driver, half the switch.
 double exchange_um2(const MachineConfig& machine, const Kind& kind) {
-  if (machine.fabric.kind == "ideal") return 0;  // no machine has one
+  if (machine.fabric.kind == "ideal") return 0;  // no real machine has an ideal fabric
   const double bytes = (kind.sends + kind.receives) / 2.0;
   return node_count(machine) * bytes * machine.energy.area.crosspoint_um2_per_byte;
 }
@@ -183,7 +184,7 @@ fabric::Floorplan floorplan(const MachineConfig& machine) {
   const std::uint32_t pairs = ceil_div(node_count(machine), 2U);
   const std::uint32_t columns = std::min(machine.fabric.columns, pairs);
   const std::uint32_t rows = ceil_div(pairs, columns);
-  // At least one, so that a floorplan that is known says so.
+  // At least 1 um, since pitches of 0 mean an unknown floorplan.
   const auto pitch = [side_um](std::uint32_t count) {
     return static_cast<std::uint32_t>(std::max(1L, std::lround(side_um / count)));
   };

@@ -36,7 +36,8 @@ double& at(Joules& joules, Part part) { return joules[static_cast<std::size_t>(p
 constexpr double kPico = 1e-12;
 constexpr double kBitsPerByte = 8;
 
-/// A larger bank has longer lines: the root of its size, as CACTI, Horowitz and MuchiSim agree.
+/// A larger bank has longer lines: energy grows with the square root of its size (CACTI, Horowitz
+/// and MuchiSim agree).
 double array_pj_per_byte(const TileConfig& tile, const EnergyConfig& table) {
   return table.sram_pj_per_byte * std::sqrt(bank_kib(tile, table) / table.sram_array_kib);
 }
@@ -55,7 +56,7 @@ class Prices {
     return joules(static_cast<double>(bytes.count()) * table_.host_pj_per_byte);
   }
 
-  /// Energy of what tiles did and of the bytes that they sent and received.
+  /// Dynamic energy of tiles' activity and of the bytes they sent and received.
   [[nodiscard]] Joules dynamic(const TileActivity& done, Bytes exchanged) const {
     const auto count = [&](Activity which) {
       return static_cast<double>(done.counts[isa::index(which)]);
@@ -104,7 +105,8 @@ class Prices {
 
 Bytes exchanged(const TileRecord& record) { return record.sent + record.received; }
 
-/// Memory outside has a supply of its own. For a platform's only measured bytes are known.
+/// Energy of external memory, which has its own supply voltage. Of a platform's memory only the
+/// measured bytes are known.
 double outside_joules(const EnergyConfig& table, const RunResult& result) {
   std::uint64_t bytes =
       result.channels.empty() ? (result.external_read + result.external_written).count() : 0;

@@ -6,18 +6,19 @@
 
 namespace tessera::energy {
 
-/// Joules and mm2 of a run on a machine with a table (machine.energy), from what its tiles did and
-/// how long it took. Parts:
-///   instructions  decoding, registers and control of each; its fetch is SRAM
-///   integer, floating, matrix  arithmetic, whatever time it takes
+/// Energy (J) and area (mm2) of a run on a machine with an energy table (machine.energy), from the
+/// tiles' activity counts and the run's time. Parts:
+///   instructions  decoding, registers and control; fetches count as SRAM
+///   integer, floating, matrix  arithmetic, independent of its time
 ///   sram          bytes read (loads, weights, fetches, sends) and written (stores, receives)
-///   exchange      bytes sent x the way to the farthest receiver, which the others lie on
-///   host          bytes of measured transfers
-///   leakage, clock  power while nothing runs x time (power.h)
-/// All but leakage go with the square of the voltage at the machine's clock.
-/// Leaves out: values (every bit costs the same), links and external memory, descriptor lists,
-/// temperature. Source: none of its own, the table names them. Counts are integers and are turned
-/// into joules once, so host threads change no digit.
+///   exchange      bytes sent x distance to the farthest receiver, with the others on its path
+///   host          bytes of measured host transfers
+///   external      bytes of external memory, row activations
+///   leakage, clock  idle power x time (power.h)
+/// All except leakage scale with the square of the voltage at the machine's clock.
+/// Leaves out: values (every bit costs the same), links, descriptor lists, temperature. Source: the
+/// table names its sources. Counts are integers, converted to joules once, so the number of host
+/// threads changes no digit.
 /// `transferred`: bytes to and from the host in the measured region.
 EnergyResult account(const MachineConfig& machine, const RunResult& result,
                      Bytes transferred = Bytes(0));

@@ -7,8 +7,8 @@
 
 namespace tessera::energy {
 
-/// The voltage at the machine's clock and the power of a chip that does nothing, on a machine with
-/// a table. Leaves out: temperature (leakage is that of the table's), parts that are switched off.
+/// The voltage at the machine's clock and the idle power of a machine with an energy table. Leaves
+/// out: temperature (leakage is at the table's), power gating.
 struct Power {
   explicit Power(const MachineConfig& machine);
 
@@ -16,7 +16,7 @@ struct Power {
   double dynamic;            ///< factor of dynamic energies: (volts / nominal)^2
   double leakage_watts = 0;  ///< SRAM by size, logic by area
   double clock_watts = 0;    ///< clock trees, by area of logic
-  /// Both by class of nodes, compute tiles first.
+  /// Leakage and clock power by class of nodes, compute tiles first.
   struct Class {
     std::uint32_t count;
     double leakage_watts, clock_watts;

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-/// Who was last on each lane of each port.
+/// The latest user of each lane of each port.
 class LaneBook {
  public:
-  /// `lanes(port)`: how many a port has.
+  /// `lanes(port)`: the port's number of lanes.
   template <class Lanes>
   LaneBook(std::uint32_t ports, const Lanes& lanes) {
     begin_.reserve(ports + std::size_t{1});
@@ -24,8 +24,8 @@ class LaneBook {
     last_.resize(begin_.back());
   }
 
-  /// Enters `who`, later than all who are in the book, on the lane that became free last; returns
-  /// who was there before.
+  /// Enters `who`, later than all earlier entries, on the free lane that became free last; returns
+  /// that lane's previous user.
   std::uint32_t enter(std::uint32_t port, std::uint64_t start, std::uint64_t end,
                       std::uint32_t who) {
     Last* const end_of_port = last_.data() + begin_[port + std::size_t{1}];
@@ -43,7 +43,7 @@ class LaneBook {
     std::uint64_t end = 0;
     std::uint32_t who = kNobody;
   };
-  std::vector<std::size_t> begin_;  ///< by port: where its lanes begin in last_; and the end
+  std::vector<std::size_t> begin_;  ///< by port: its first lane in last_; and the end
   std::vector<Last> last_;
 };
 
@@ -62,7 +62,7 @@ class GapCloser {
         receivers_(traffic.tiles,
                    [&](std::uint32_t tile) { return traffic.lanes_in(ports, tile); }) {}
 
-  /// Returns the last end.
+  /// Closes the gaps; returns the last end.
   std::uint64_t close() {
     sort_counted(sends_, start_of);
     read_streams();
@@ -74,25 +74,25 @@ class GapCloser {
   }
 
  private:
-  /// The data of a send's stream, read once: streams lie in another order.
+  /// A send's stream data, read once: streams are stored in another order.
   struct Sent {
     std::uint32_t source;
     std::uint32_t cycles;
     std::uint64_t end;  ///< as moved
   };
 
-  /// Without ways streams arrive in the order of their sends.
+  /// True if distance takes time; otherwise streams arrive in the order of their sends.
   [[nodiscard]] bool has_ways() const { return ports_.cycles_per_hop > 0; }
   [[nodiscard]] std::uint64_t way(std::uint32_t source, std::uint32_t reception) const {
     if (!has_ways()) return 0;
     return ports_.way_cycles(source, traffic_.sinks[receptions_[reception].sink].tile);
   }
 
-  /// Receptions then lie in the order of their sends.
+  /// Reads each send's stream and puts receptions in the order of their sends.
   void read_streams() {
     std::vector<Reception> in_order;
     in_order.reserve(receptions_.size());
-    constexpr std::size_t kAhead = 16;  // sends before what is read of one is fetched
+    constexpr std::size_t kAhead = 16;  // prefetch distance, in sends
     for (std::size_t i = 0; i < sends_.size(); ++i) {
       if (i + kAhead < sends_.size()) {
         __builtin_prefetch(&traffic_.streams[sends_[i + kAhead].stream]);
@@ -108,12 +108,12 @@ class GapCloser {
     receptions_ = std::move(in_order);
   }
 
-  /// The reception before on its lane, as planned.
+  /// Enters a reception as planned; returns the previous one on its lane.
   std::uint32_t enter(std::uint32_t reception, std::uint64_t start, std::uint64_t cycles) {
     return receivers_.enter(receptions_[reception].port, start, start + cycles, reception);
   }
 
-  /// Who is before whom at each port, by when streams arrive there.
+  /// Finds the planned predecessor of each reception at its port, by arrival.
   void plan() {
     struct Planned {
       std::uint64_t start;
@@ -139,7 +139,8 @@ class GapCloser {
     }
   }
 
-  /// As early as what comes before it ends: now for what has been moved, else as planned.
+  /// Moves a send as early as its predecessors allow (moved ones: their new end; others: as
+  /// planned); returns its end.
   std::uint64_t move(std::uint32_t number) {
     Send& send = sends_[number];
     const std::uint32_t source = sent_[number].source;

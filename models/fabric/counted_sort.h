@@ -9,13 +9,13 @@
 
 namespace tessera::fabric {
 
-/// Sorts by `key(item)`, a std::uint64_t; equals stay in their order. Keys are counted, digit by
-/// digit where they reach far beyond the number of items.
+/// Stable counting sort by `key(item)`, a std::uint64_t; a radix sort where keys far exceed the
+/// number of items.
 template <class Item, class Key>
 void sort_counted(std::vector<Item>& items, const Key& key) {
   std::uint64_t last = 0;
   for (const Item& item : items) last = std::max<std::uint64_t>(last, key(item));
-  constexpr std::uint64_t kMostKeys = 4;  // an item
+  constexpr std::uint64_t kMostKeys = 4;  // per item
   std::uint32_t bits = static_cast<std::uint32_t>(std::bit_width(last));
   if (last / kMostKeys > items.size()) bits = std::min(bits, 11U);
   std::vector<Item> sorted(items.size());

@@ -8,7 +8,7 @@
 #include "sim/base/types.h"
 #include "sim/program/exchange_compiler.h"
 
-/// The descriptor list that a tile gives to `exch`, byte for byte as it stands in SRAM: a Header,
+/// The descriptor list that a tile gives to `exch`, byte for byte as it lies in SRAM: a Header,
 /// `sends` SendDescriptors by start cycle, `receives` ReceiveDescriptors by start cycle. Words are
 /// little-endian; a list is aligned to 4. A receive fragment costs 16 bytes here; the vendor's
 /// tools count three control instructions of 4 bytes and more (machines.md 1.4).
@@ -17,7 +17,7 @@ namespace tessera::fabric {
 struct Header {
   std::uint32_t exchange;           ///< number of the exchange within its program
   std::uint32_t participants : 22;  ///< tiles that hold a list of this exchange
-  /// Ports::sharing, less 1: with the fabric's rates it tells that of the streams.
+  /// Ports::sharing - 1; with the fabric's rates it gives the streams' rate.
   std::uint32_t sharing_less_one : 10 = 0;
   std::uint32_t sends;
   std::uint32_t receives;
@@ -26,15 +26,15 @@ struct Header {
 struct SendDescriptor {
   std::uint32_t start;    ///< cycles after the exchange begins; on `ideal` the number of the send
   std::uint32_t length;   ///< bytes
-  std::uint32_t address;  ///< the first byte's
+  std::uint32_t address;  ///< of the first byte
 };
 
 struct ReceiveDescriptor {
-  std::uint32_t start;  ///< that of the send it listens to
+  std::uint32_t start;  ///< start of the send that it receives
   std::uint32_t length;
   std::uint32_t address;
-  /// Source tile; which of its sends of that start (a tile that sends faster than others receive
-  /// has several at once); the top bit is the input port of the pair that is used.
+  /// Low bits: source tile. Above: lane, the number among its sends of that start (several if it
+  /// sends faster than others receive). Top bit: the pair's input port that is used.
   std::uint32_t mux;
 };
 

@@ -7,10 +7,9 @@
 
 namespace tessera::fabric {
 
-/// The base of fabrics that move an exchange as a whole when its last participant has started. In
-/// the host's memory its bytes move at that event. Exchanges that are ready in one cycle move in
-/// the order of their numbers. A tile meets them at its waits alone, so it may run ahead of every
-/// event.
+/// The base of fabrics that move an exchange as a whole when its last participant has started: the
+/// simulator copies its bytes at that event. Exchanges ready in one cycle move in order of their
+/// numbers. They affect a tile only at its waits, so it may run ahead of every event.
 class ExchangeFabric : public Fabric {
  public:
   explicit ExchangeFabric(const Floorplan& floorplan) : mover_(floorplan) {}
@@ -27,8 +26,8 @@ class ExchangeFabric : public Fabric {
   struct Passage {
     Cycle begin, end;
   };
-  /// From the first byte's start to the last one's arrival at tile `to`, of an exchange that has
-  /// begun at `begin`.
+  /// Time from the first byte's start to the last byte's arrival at tile `to`, for an exchange that
+  /// began at `begin`.
   [[nodiscard]] virtual Passage passage(Cycle begin, const Header& header,
                                         const ReceiveDescriptor& receive, TileId to) const = 0;
 

@@ -22,12 +22,12 @@ namespace tessera::fabric {
 
 class KeptSchedules;
 
-/// A tile's side of a transfer that it starts.
+/// A tile's side of a transfer.
 struct Participant {
   TileId tile;
   Cycle start;
   std::span<std::byte> sram;
-  Address list;  ///< its descriptor list's
+  Address list;  ///< of its descriptor list
 };
 
 /// Names a tile's side of a transfer in flight, for its wait.
@@ -36,42 +36,42 @@ struct Token {
   Address list;
 };
 
-/// The end of one side.
+/// The completion of one side of a transfer.
 struct Delivery {
-  Cycle done;  ///< from here on a wait for it goes on
-  Bytes sent;  ///< on the wire: bytes sent again count again
+  Cycle done;  ///< a wait for it ends here
+  Bytes sent;  ///< on the wire: repeated sends count again
   Bytes received;
-  std::uint64_t byte_micrometres;  ///< sent bytes x the way to their farthest receiver; 0 unless
+  std::uint64_t byte_micrometres;  ///< sent bytes x distance to their farthest receiver; 0 unless
                                    ///< the floorplan is known
 };
 
 /// A transfer whose bytes have moved.
 struct Moved {
   std::uint32_t exchange;                 ///< its number within the program
-  Cycle ready;                            ///< its last participant had started
-  Cycle begin;                            ///< its ports were free too: bytes move from here on
+  Cycle ready;                            ///< its last participant has started
+  Cycle begin;                            ///< its ports are free too: bytes move from here on
   std::vector<Participant> participants;  ///< by tile
-  std::vector<Delivery> tiles;            ///< one a participant
+  std::vector<Delivery> tiles;            ///< one per participant
   Bytes delivered;
-  Bytes multicast;  ///< delivered to further receivers than the first of each send
-  /// Who carried it: memory outside has one participant.
+  Bytes multicast;  ///< delivered beyond the first receiver of each send
+  /// Its carrier; transfers with external memory have one participant.
   program::Carrier carrier = program::Carrier::fabric;
 };
 
 /// A fabric runs on events: tiles submit their sides of transfers, of which several may be in
 /// flight and share ports; the chip advances the fabric to its next event when every tile has run
-/// up to it. Bytes are read once all participants have started; nobody sees them before the wait,
-/// and until then no tile may write what it sends or touch what it receives (design.md section 5).
+/// up to it. Bytes are read once all participants have started; they become visible at the wait;
+/// until then no tile may write what it sends or access what it receives (design.md section 5).
 class Fabric {
  public:
   virtual ~Fabric() = default;
-  /// From now on nobody looks at bytes in SRAM but at lists: none have to move. Times and counts
+  /// From now on only descriptor lists in SRAM are read: no bytes need to move. Times and counts
   /// stay.
   virtual void leave_values() {}
-  /// A run begins, again where one has ended.
+  /// Begins a run; called again for each later one.
   virtual void begin() {}
-  /// Not before what advance() was told last. A tile has one side of a list in flight at a time.
-  /// Throws UserError for a broken descriptor list.
+  /// Starts not before the last advance(). A tile has at most one side per list in flight. Throws
+  /// UserError for a broken descriptor list.
   virtual Token submit(const Participant& side) = 0;
   /// The cycle of the next event, unless something is submitted before; nothing if there is none.
   [[nodiscard]] virtual std::optional<Cycle> next_event() const = 0;
@@ -80,12 +80,12 @@ class Fabric {
   /// before any of its destinations is written. Throws UserError naming tile and descriptor if a
   /// list or a range does not lie within SRAM, or if sends and receives do not match.
   virtual std::vector<Moved> advance(Cycle to, HostThreads& threads) = 0;
-  /// For so many cycles after an event the fabric changes nothing of a tile's work but its waits:
-  /// so far tiles may run ahead.
+  /// Cycles after an event in which the fabric affects tiles only at their waits: they may run
+  /// ahead this far.
   [[nodiscard]] virtual Cycle lookahead() const = 0;
   /// The side's wait reason: "exchange 3, waiting for 2 of 16 participants".
   [[nodiscard]] virtual std::string missing(Token side) const = 0;
-  /// Bytes that tiles received in a transfer that advance() returned: one entry a descriptor.
+  /// Received bytes of a transfer that advance() returned: one entry per descriptor.
   [[nodiscard]] virtual std::vector<trace::Transfer> transfers(const Moved& moved) const = 0;
 };
 
@@ -93,15 +93,15 @@ class Fabric {
 std::vector<std::string> fabric_kinds();
 
 /// Throw UserError listing the valid names if `config.kind` is none of them, or if a rate is 0.
-/// `nodes`: of a machine with nodes of other classes than compute tiles. `kept`: used where a
-/// fabric has schedules.
+/// `nodes`: ports, for a machine with other classes of nodes than compute tiles. `kept`: schedule
+/// cache, used by fabrics with schedules.
 std::unique_ptr<program::ExchangeCompiler> make_exchange_compiler(const FabricConfig& config,
                                                                   const NodePorts& nodes = {},
                                                                   KeptSchedules* kept = nullptr);
-/// The least cycles that an exchange of this load takes between compute tiles, from its start to
+/// Lower bound on the cycles of an exchange of this load between compute tiles, from its start to
 /// the last delivery.
 Cycle estimate(const FabricConfig& config, const ExchangeLoad& load);
-/// Cycles that bytes are on their way from a compute tile to another.
+/// Cycles that bytes travel from one compute tile to another.
 Cycle way(const FabricConfig& config, std::uint32_t from, std::uint32_t to);
 std::unique_ptr<Fabric> make_fabric(const FabricConfig& config, const Floorplan& floorplan = {});
 

@@ -5,8 +5,8 @@
 
 namespace tessera::fabric {
 
-/// Where tiles stand on the chip: pairs in columns, the pair of tiles 2p and 2p + 1 in column
-/// p mod `columns`, row p / `columns`.
+/// Positions of tiles on the chip: the pair of tiles 2p and 2p + 1 is in column p mod `columns`,
+/// row p / `columns`.
 struct Floorplan {
   std::uint32_t columns = 1;
   std::uint32_t column_um = 0;  ///< between neighbouring columns; both pitches 0: not known

@@ -10,8 +10,8 @@
 
 namespace tessera::fabric {
 
-/// Exchanges of which participants have started: they are ready when the last has. Those that are
-/// ready in one cycle come in the order of their numbers.
+/// Exchanges with started participants: one is ready when its last participant has started. Those
+/// ready in one cycle are taken in order of their numbers.
 class Gathering {
  public:
   struct Ready {
@@ -20,13 +20,13 @@ class Gathering {
     std::vector<Participant> participants;  ///< by tile
   };
 
-  /// A side of an exchange of so many.
+  /// Adds a side of an exchange that has `participants` sides.
   void add(std::uint32_t exchange, std::uint32_t participants, const Participant& side);
-  /// The cycle of the first that is ready; nothing if none is.
+  /// The cycle of the first ready exchange; nothing if none is ready.
   [[nodiscard]] std::optional<Cycle> next() const;
-  /// Takes out the first that is ready up to and including `to`.
+  /// Removes the first exchange ready at or before `to`.
   std::optional<Ready> take(Cycle to);
-  /// Fabric::missing.
+  /// See Fabric::missing.
   [[nodiscard]] std::string missing(Token side) const;
 
  private:

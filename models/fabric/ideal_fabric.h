@@ -5,7 +5,7 @@
 namespace tessera::fabric {
 
 /// An exchange of unlimited bandwidth, for what-ifs: every byte moves at once.
-/// Leaves out: rates, ports, distance; so exchanges in flight together do not meet.
+/// Leaves out: rates, ports, distance; so exchanges in flight together do not interact.
 /// Timing: every tile is done at (start of the last participant) + fixed_cycles.
 class IdealFabric : public ExchangeFabric {
  public:

@@ -10,7 +10,7 @@
 namespace tessera::fabric {
 namespace {
 
-/// Slots of a schedule whose streams have no common unit of time.
+/// Target number of slots of a schedule whose streams have no common unit of time.
 constexpr std::uint64_t kMostSlots = 2048;
 
 }  // namespace
@@ -43,7 +43,7 @@ Schedule ListScheduler::run_within(std::uint64_t cycles) {
   if (traffic_.streams.empty()) return {};
   choose_slot_length(traffic_bound(traffic_, ports_).count());
   sum_loads();
-  constexpr std::uint64_t kClosed = 64;  // gaps are less than a part in so many
+  constexpr std::uint64_t kClosed = 64;  // closing gaps saves less than 1/64
   most_ = (cycles + std::min(cycles / kClosed, UINT64_MAX - cycles)) / slot_cycles_;
   empty_ports();
   schedule_.sends.reserve(traffic_.streams.size());
@@ -61,10 +61,10 @@ Schedule ListScheduler::run_within(std::uint64_t cycles) {
   return std::move(schedule_);
 }
 
-/// Streams are many and lie in another order than they are placed in: the host's memory is asked
-/// for what will be read of those to come.
+/// Prefetches data of streams to come: there are many, stored in another order than they are
+/// placed.
 void ListScheduler::fetch_ahead(std::span<const std::uint32_t> order) const {
-  constexpr std::size_t kStream = 24, kSink = 16;  // places before it is read
+  constexpr std::size_t kStream = 24, kSink = 16;  // prefetch distances, in streams
   if (order.size() > kStream) __builtin_prefetch(&traffic_.streams[order[kStream]]);
   if (order.size() > kSink)
     __builtin_prefetch(&traffic_.sinks[traffic_.streams[order[kSink]].first_sink]);
@@ -72,7 +72,7 @@ void ListScheduler::fetch_ahead(std::span<const std::uint32_t> order) const {
 
 /// A slot is the common unit of all durations, or longer if that would be too many slots.
 void ListScheduler::choose_slot_length(std::uint64_t bound) {
-  // A way that is no multiple of a slot takes one more at every port.
+  // A travel time that is not a multiple of a slot takes one more slot at every port.
   std::uint64_t unit = ports_.cycles_per_hop;
   std::uint64_t total = 0, before = 0;
   slots_.reserve(traffic_.streams.size());
@@ -80,7 +80,7 @@ void ListScheduler::choose_slot_length(std::uint64_t bound) {
     const std::uint64_t its = cycles(stream);
     slots_.push_back(static_cast<std::uint32_t>(its));
     total += its;
-    if (its != before) unit = std::gcd(unit, its);  // neighbours are often alike
+    if (its != before) unit = std::gcd(unit, its);  // skips a gcd: neighbours are often equal
     before = its;
   }
   const std::uint64_t mean = total / traffic_.streams.size();
@@ -91,7 +91,7 @@ void ListScheduler::choose_slot_length(std::uint64_t bound) {
     length = static_cast<std::uint32_t>(ceil_div<std::uint64_t>(length, slot_cycles_));
 }
 
-/// Loads, and from them the horizon: the slots that the busiest sender or port needs at least.
+/// Sums the loads and sets the horizon to the slots that the busiest sender or port needs.
 void ListScheduler::sum_loads() {
   std::vector<std::uint64_t> shared(traffic_.tiles / 2);
   for (std::uint32_t number = 0; number < traffic_.streams.size(); ++number) {
@@ -126,14 +126,14 @@ void ListScheduler::empty_ports() {
   }
 }
 
-/// Long and widely wanted streams first; equals in rounds by distance, so that a pattern in which
-/// every tile does the same fills each slot with one permutation.
+/// Orders streams by duration x receivers, largest first; equals by distance, so that a pattern
+/// that is the same on every tile fills each slot with one permutation.
 std::vector<std::uint32_t> ListScheduler::order() const {
   const auto work = [this](std::uint32_t stream) {
     return std::uint64_t{slots_[stream]} * traffic_.streams[stream].sinks;
   };
   struct Key {
-    std::uint64_t less_work;  ///< than the stream of most
+    std::uint64_t less_work;  ///< below the largest
     std::uint32_t distance;
     std::uint32_t stream;
   };
@@ -155,7 +155,7 @@ std::vector<std::uint32_t> ListScheduler::order() const {
   return order;
 }
 
-/// False: there are too many slots before there is a place.
+/// Places a stream; false if the horizon would exceed most_.
 bool ListScheduler::place(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   waiting_.resize(in_hand.sinks);
@@ -186,17 +186,17 @@ void ListScheduler::find_free(std::uint32_t stream) {
   }
 }
 
-/// True if a shared stream leaves a port the time for streams that have no other port.
+/// True if a shared stream leaves the port enough time for streams that have no other port.
 bool ListScheduler::has_time(std::uint32_t port, std::uint32_t length) const {
   return port_load_[port] + length <= horizon_ * lanes_in(port);
 }
 
-/// The slots at which a stream can be sent so that the port is free when it arrives: those that
-/// the port keeps, or made in `out`.
+/// The slots at which a stream can be sent so that the port is free when it arrives: the port's
+/// cached set, or computed in `out`.
 std::span<const std::uint64_t> ListScheduler::free_starts(std::uint32_t port,
                                                           const Arrival& arrival,
                                                           std::span<std::uint64_t> out) {
-  // A way ends in a slot that has begun: the stream may end a slot after the horizon's last.
+  // An arrival may fall within a slot: the stream may end one slot after the horizon.
   const std::uint64_t reach = horizon_ + arrival.later + (ports_.cycles_per_hop > 0 ? 1 : 0);
   if (arrival.later == 0) return port_busy_[port].starts(arrival.length, reach, words_);
   shifted_.resize(out.size() + arrival.later / 64 + 1);
@@ -228,7 +228,7 @@ bool ListScheduler::place_whole(std::uint32_t stream) {
   return true;
 }
 
-/// True if a sender has time to send a stream once more, and may; takes that time then.
+/// If a sender may repeat a stream and has time for it, reserves that time and returns true.
 bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
   if (send_load_[source] + length > horizon_ * lanes_out(source)) return false;
   if (again_ && (*again_)[source] == 0) return false;
@@ -237,8 +237,8 @@ bool ListScheduler::take_again(std::uint32_t source, std::uint32_t length) {
   return true;
 }
 
-/// Sends to as many of the waiting sinks at a time as can be, as long as the sender may send the
-/// same bytes again. Sinks that found no slot stay in waiting_.
+/// Repeatedly sends to as many waiting sinks at once as possible, while the sender may repeat the
+/// bytes. Sinks without a slot stay in waiting_.
 bool ListScheduler::place_parts(std::uint32_t stream) {
   const Stream& in_hand = traffic_.streams[stream];
   const std::uint32_t length = slots_[stream];
@@ -271,7 +271,7 @@ bool ListScheduler::place_parts(std::uint32_t stream) {
   return true;
 }
 
-/// The port that a shared stream takes: of two free ones that with less to do.
+/// The port that a shared stream takes: of two free ones, the less loaded.
 std::uint32_t ListScheduler::take_port(const Sink& sink, std::uint32_t slot, std::uint32_t length) {
   const std::uint32_t tile = sink.tile;
   if (!sink.shared) return tile;

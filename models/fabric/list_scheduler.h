@@ -9,11 +9,11 @@
 #include "models/fabric/slots.h"
 #include "models/fabric/traffic.h"
 
-/// Decides when every stream is sent and to which of its receivers, so that no port has more
-/// streams at a time than lanes. A stream is at a receiver's port as much later as the way there
-/// takes. A stream that cannot reach all of its receivers at once is sent again for the rest
-/// (fanout splitting). Streams are placed one after the other, largest first, at the slot where
-/// most receivers are free; then slots become cycles and gaps close.
+/// Schedules when each stream is sent and to which of its receivers, so that no port has more
+/// concurrent streams than lanes. A stream arrives at a receiver's port later by the travel time to
+/// it. A stream that cannot reach all receivers at once is sent again for the rest (fanout
+/// splitting). Streams are placed one after the other, largest first, at the slot where most
+/// receivers are free; then slots become cycles and gaps close.
 namespace tessera::fabric {
 
 /// A sink that takes a send through one of the two ports of its pair.
@@ -38,16 +38,16 @@ struct Schedule {
 
 class ListScheduler {
  public:
-  /// `again`: how often each tile may send bytes that it has sent, if not as often as it has time.
+  /// `again`: by tile, the number of repeated sends allowed; none: as many as time permits.
   ListScheduler(const Traffic& traffic, const Ports& ports,
                 std::optional<std::vector<std::uint32_t>> again = {});
   Schedule run();
-  /// Given up, as makespan UINT64_MAX, where streams find places so far behind `cycles` only that
-  /// it does not end earlier even when its gaps are closed.
+  /// As run(), but gives up (makespan UINT64_MAX) once streams only fit so far after `cycles` that
+  /// closing gaps cannot bring the end before it.
   Schedule run_within(std::uint64_t cycles);
 
  private:
-  /// A stream at a port: slots after its send, and how many it takes there.
+  /// A stream at a port: delay after its send, and duration there, in slots.
   struct Arrival {
     std::uint64_t later;
     std::uint32_t length;
@@ -85,15 +85,15 @@ class ListScheduler {
   const Ports& ports_;
   std::uint64_t slot_cycles_ = 1;
   std::vector<std::uint32_t> slots_;  ///< that each stream takes at its sender
-  std::uint64_t horizon_ = 0;         ///< slots that may be used so far
+  std::uint64_t horizon_ = 0;         ///< slots usable so far
   std::uint64_t most_ = UINT64_MAX;   ///< slots; a longer horizon is given up
   std::size_t words_ = 0;             ///< in a set of slots up to the horizon
   std::vector<BusySlots> sender_busy_, port_busy_;
-  std::vector<std::uint64_t> send_load_;  ///< slots: what is placed and each waiting stream once
-  std::vector<std::uint64_t> port_load_;  ///< slots: what is placed and what has no other port
-  std::optional<std::vector<std::uint32_t>> again_;  ///< left of each tile
-  std::vector<std::uint32_t> waiting_;               ///< sinks of the stream in hand
-  /// Where the sender and each waiting sink are free: kept by their ports, or in made_rows_.
+  std::vector<std::uint64_t> send_load_;  ///< slots: placed sends, and each waiting stream once
+  std::vector<std::uint64_t> port_load_;  ///< slots: placed receptions, and unshared waiting ones
+  std::optional<std::vector<std::uint32_t>> again_;  ///< repeated sends left, by tile
+  std::vector<std::uint32_t> waiting_;               ///< sinks of the current stream
+  /// Free slots of the sender and of each waiting sink: kept by their ports, or in made_rows_.
   std::span<const std::uint64_t> sender_free_;
   std::vector<std::span<const std::uint64_t>> rows_;
   Slots made_rows_, other_port_, shifted_;

@@ -10,13 +10,13 @@
 namespace tessera::fabric {
 namespace {
 
-/// One list in the making: descriptors arrive in the order of their starts.
+/// State of one list being written: descriptors come in order of their starts.
 struct Cursor {
   Header header{};
   std::byte* send = nullptr;
   std::byte* receive = nullptr;
-  std::uint64_t last = ~std::uint64_t{0};  ///< start of the tile's send before
-  std::uint32_t beside = 0;                ///< sends before it of the same start
+  std::uint64_t last = ~std::uint64_t{0};  ///< start of the tile's previous send
+  std::uint32_t beside = 0;                ///< earlier sends of the same start
 };
 
 template <class T>
@@ -51,7 +51,7 @@ class ListWriter {
   }
 
  private:
-  /// Every sink of a stream receives it once, by whichever send.
+  /// Counts descriptors. Every sink of a stream receives it once, from one of its sends.
   void count() {
     std::uint64_t last = 0;
     for (const Send& send : schedule_.sends) {

@@ -8,11 +8,11 @@
 namespace tessera::fabric {
 
 /// The descriptor lists of `schedule`, by tile, for every tile that sends or receives. Send::start
-/// is written as it stands. Throws UserError if a start does not fit into its 32-bit word.
+/// is written unchanged. Throws UserError if a start does not fit into its 32-bit word.
 std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const Traffic& traffic,
                                                  const Schedule& schedule);
 
-/// Sizes of the lists that write_lists() would make. Throws the same error.
+/// Sizes of write_lists()'s lists. Throws the same error.
 std::vector<program::ExchangeNeeds::List> list_sizes(const Traffic& traffic,
                                                      const Schedule& schedule);
 

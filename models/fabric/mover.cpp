@@ -66,7 +66,7 @@ void Mover::check_and_copy(HostThreads& threads) {
       for (std::size_t i = begin; i < end; ++i) work(i);
     });
   };
-  // In two passes: every source is safe before the first destination is written.
+  // Two passes: every source is staged or safe before the first destination is written.
   each([&](std::size_t i) {
     read_sends(i);
     stage(i, read_receives(i));
@@ -138,7 +138,7 @@ Mover::Written Mover::read_receives(std::size_t number) {
   return written;
 }
 
-/// Sources that may be overwritten before every receiver has read them are copied aside.
+/// Copies aside the sources that may be overwritten before every receiver has read them.
 void Mover::stage(std::size_t number, const Written& written) {
   if (!values_ || written.low >= written.high) return;
   const std::byte* sram = participants_[number].sram.data();
@@ -171,7 +171,7 @@ const Mover::Send* Mover::find(const ReceiveDescriptor& receive) const {
   return lane < end - first && first[lane].start == receive.start ? first + lane : nullptr;
 }
 
-/// Receivers of one send stand on several host threads; the largest is the same in any order.
+/// Host threads race for receivers of one send; the maximum is the same in any order.
 void Mover::reach(const Send& send, std::uint32_t micrometres) {
   std::atomic_ref<std::uint32_t> farthest(reach_[static_cast<std::size_t>(&send - sends_.data())]);
   std::uint32_t known = farthest.load(std::memory_order_relaxed);

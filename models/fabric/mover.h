@@ -13,7 +13,7 @@
 namespace tessera::fabric {
 
 /// Moves the bytes that descriptor lists ask for: matches each receive with the send of its source
-/// tile that has the same start, lane and length. Knows no time.
+/// tile that has the same start, lane and length. No timing.
 class Mover {
  public:
   /// Sums over one participant's descriptors.
@@ -25,9 +25,9 @@ class Mover {
 
   explicit Mover(const Floorplan& floorplan) : floorplan_(floorplan) {}
 
-  /// From now on checks alone: an exchange once, whose lists stay what they are.
+  /// From now on checks each exchange once and moves nothing; its lists must not change.
   void leave_values() { values_ = false; }
-  /// Checks as Fabric::advance says, then copies. Returns one tally a participant.
+  /// Makes Fabric::advance's checks, then copies. Returns one tally per participant.
   const std::vector<Tally>& move(std::span<const Participant> participants, HostThreads& threads);
 
  private:
@@ -37,7 +37,7 @@ class Mover {
     const std::byte* from;
   };
 
-  /// An exchange that was checked where no values move.
+  /// An exchange already checked after leave_values().
   struct Checked {
     std::vector<std::pair<TileId, Address>> lists;  ///< its participants'
     std::vector<Tally> tallies;
@@ -71,7 +71,7 @@ class Mover {
   std::vector<std::uint32_t> first_send_;  ///< by participant, and the total
   std::vector<Send> sends_;
   std::vector<std::uint32_t> reach_;            ///< by send: micrometres to its farthest receiver
-  std::vector<std::vector<std::byte>> staged_;  ///< sources that the exchange overwrites
+  std::vector<std::vector<std::byte>> staged_;  ///< copies of overwritten sources
   std::vector<Tally> tallies_;
   std::map<std::uint32_t, Checked> checked_;  ///< by exchange
 };

@@ -9,18 +9,18 @@
 
 namespace tessera::fabric {
 
-/// The ports of all nodes, by class: each has so many times the lanes that a port of the fabric's
-/// own rate has. A pair of nodes shares its input ports if both are of one class.
+/// Port factors of all nodes, by class: multiples of the lanes of a port with the fabric's own
+/// rate. A pair of nodes shares its input ports if both are of one class.
 class NodePorts {
  public:
   struct Class {
-    std::uint32_t end;  ///< the node behind its last
+    std::uint32_t end;  ///< one past its last node
     std::uint32_t out = 1;
     std::uint32_t in = 1;
     std::string name = {};
   };
 
-  /// Every node has those of the fabric.
+  /// Every node has the fabric's ports.
   NodePorts() : classes_{{UINT32_MAX}} {}
   explicit NodePorts(const MachineConfig& machine) : classes_{{machine.tiles}} {
     using Direction = PortConfig::Direction;

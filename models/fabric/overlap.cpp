@@ -8,7 +8,7 @@
 namespace tessera::fabric {
 namespace {
 
-/// Compares as one word: address, then number of the copy.
+/// A destination, compared as one word: address, then number of the copy.
 struct Written {
   std::uint64_t word;
 
@@ -22,7 +22,7 @@ std::string describe(std::uint32_t number, const program::PlacedCopy& copy, std:
                      index(copy.source.tile), copy.source.address.count(), to);
 }
 
-/// Destinations grouped by tile: those of tile t stand at [begin[t], begin[t + 1]).
+/// Destinations grouped by tile: those of tile t are at [begin[t], begin[t + 1]).
 struct Grouped {
   std::vector<std::uint32_t> begin;
   std::vector<Written> writes;

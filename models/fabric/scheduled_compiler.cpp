@@ -9,21 +9,21 @@
 namespace tessera::fabric {
 namespace {
 
-/// More receives than this are scheduled once: many short streams have no long gaps.
+/// Exchanges with more receives are scheduled once: many short streams leave no long gaps.
 constexpr std::size_t kMostSinksToRetry = 100'000;
-/// Pieces of the bound that long streams are cut into when the schedule so far leaves gaps, and the
-/// most receives for which that is worth the time.
+/// If the schedule so far leaves gaps, long streams are cut into pieces of bound / `pieces` cycles,
+/// for at most `most_sinks` receives (beyond, it is not worth the time).
 struct Cut {
   std::uint64_t pieces;
   std::size_t most_sinks;
 };
 constexpr Cut kCuts[] = {{4, kMostSinksToRetry}, {12, kMostSinksToRetry}, {16, 20'000}};
-/// Worth another descriptor: more than a fiftieth above the bound.
+/// True if the makespan is more than 2 % above the bound, worth another descriptor.
 constexpr bool has_gaps(std::uint64_t makespan, std::uint64_t bound) {
   return makespan > bound + bound / 50;
 }
 
-/// How often each tile sends bytes that it has sent.
+/// Repeated sends, by tile.
 std::vector<std::uint32_t> sent_again(const Traffic& traffic, const Schedule& schedule) {
   std::vector<std::uint32_t> again(traffic.tiles);
   for (const Send& send : schedule.sends) ++again[traffic.streams[send.stream].source];
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> sent_again(const Traffic& traffic, const Schedule& sc
   return again;
 }
 
-/// When each tile has all that it receives.
+/// By tile: cycle at which it has received everything.
 std::vector<std::uint64_t> last_arrivals(const Traffic& traffic, const Ports& ports,
                                          const Schedule& schedule) {
   std::vector<std::uint64_t> arrivals(traffic.tiles);
@@ -49,7 +49,7 @@ std::vector<std::uint64_t> last_arrivals(const Traffic& traffic, const Ports& po
   return arrivals;
 }
 
-/// When each tile has sent and received all.
+/// By tile: cycle at which it has sent and received everything.
 program::ExchangeEnds ends_of(const Traffic& traffic, const FabricConfig& config,
                               const Schedule& schedule) {
   const Ports ports(config, schedule.sharing);
@@ -62,7 +62,7 @@ program::ExchangeEnds ends_of(const Traffic& traffic, const FabricConfig& config
   return {ends.begin(), ends.end()};
 }
 
-/// The most by which a tile has what it receives later than before.
+/// The largest delay of any tile's last reception.
 std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
                             const std::vector<std::uint64_t>& after) {
   std::uint64_t longest = 0;
@@ -71,8 +71,7 @@ std::uint64_t longest_delay(const std::vector<std::uint64_t>& before,
   return longest;
 }
 
-/// The shortest schedule of whole streams, or of ones that are cut where those leave gaps; with
-/// its traffic.
+/// The shortest schedule of uncut streams, or of cut ones if those leave gaps; with its traffic.
 std::pair<Traffic, Scheduled> in_pieces(Traffic whole, const Ports& ports) {
   const std::uint64_t bound = traffic_bound(whole, ports).count();
   Traffic best;
@@ -244,7 +243,7 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
   for (const program::PlacedCopy& copy : copies)
     for (const program::Port& port : copy.destinations)
       most = std::max(most, at(port.tile).received += copy.bytes);
-  // A pair may take the same bytes together: the bound is half of that at least.
+  // A pair may receive the same bytes together: the bound is at least half of that.
   const std::uint64_t bound = ports.least_cycles(0, most / 2);
   const std::uint64_t piece =
       std::max(ceil_div(bound, std::ranges::max(kCuts, {}, &Cut::pieces).pieces) * ports.bytes,

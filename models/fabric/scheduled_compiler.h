@@ -13,27 +13,27 @@
 
 namespace tessera::fabric {
 
-/// The most that the lists of an exchange can take on any fabric, however its streams are cut and
-/// sent again: for what fits without a schedule. Between compute tiles.
+/// Upper bounds on the list sizes of an exchange between compute tiles, however its streams are cut
+/// and repeated: shows that a program fits without making a schedule.
 std::vector<program::ExchangeNeeds::List> longest_lists(
     const FabricConfig& config, std::span<const program::PlacedCopy> copies);
 
-/// How an exchange is scheduled, wherever in SRAM its copies lie.
+/// The schedule of an exchange, independent of its copies' SRAM addresses.
 struct Scheduled {
-  Schedule schedule;         ///< its traffic is gathered and cut as below
+  Schedule schedule;         ///< of traffic gathered and cut as below
   bool shares = false;       ///< pairs share their ports
-  std::uint32_t pieces = 0;  ///< bytes that streams are cut into; 0: they are not
+  std::uint32_t pieces = 0;  ///< bytes per piece of cut streams; 0: uncut
   program::ExchangeNeeds needs = {};
 };
 
-/// Schedules between compute tiles, for exchanges that are compiled again. For several threads.
+/// Cache of schedules between compute tiles, for exchanges that are compiled again. Thread-safe.
 class KeptSchedules {
  public:
-  /// Rates, sharing and ways of the fabric, and whether lists are shortest; the copies.
+  /// The fabric's rates, sharing and distances, and whether lists are shortest; the copies.
   using Key = std::pair<std::array<std::uint32_t, 6>, program::Fingerprint>;
-  /// Null: not kept.
+  /// Null if not cached.
   [[nodiscard]] std::shared_ptr<const Scheduled> find(const Key& key) const;
-  /// Forgets the others where all of them have become large.
+  /// Adds a schedule; clears the cache first if it has become large.
   void keep(const Key& key, std::shared_ptr<const Scheduled> scheduled);
 
  private:
@@ -43,11 +43,11 @@ class KeptSchedules {
 };
 
 /// Compiles exchanges for the `scheduled` fabric: every send and receive has a fixed start cycle.
-/// With unequal rates no exchange takes longer lists or more time than with the smaller of them
-/// both ways.
+/// With unequal rates no exchange has longer lists or takes more time than with the smaller rate in
+/// both directions.
 class ScheduledCompiler : public program::ExchangeCompiler {
  public:
-  /// `kept`: used where no nodes have ports of their own; null: nothing is kept.
+  /// `kept`: cache, used if no class of nodes has its own ports; null: no cache.
   explicit ScheduledCompiler(const FabricConfig& config, NodePorts nodes = {},
                              KeptSchedules* kept = nullptr)
       : config_(config),
@@ -57,9 +57,9 @@ class ScheduledCompiler : public program::ExchangeCompiler {
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   [[nodiscard]] program::ExchangeNeeds needs(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
-  /// Exactly the cycles of compile()'s exchange, for it makes the same schedule.
+  /// Exactly the cycles of compile()'s exchange: it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;
-  /// Each stream is whole and is sent once.
+  /// Sizes lists with each stream uncut and sent once.
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;
 
  private:
@@ -70,16 +70,15 @@ class ScheduledCompiler : public program::ExchangeCompiler {
   [[nodiscard]] KeptSchedules::Key key_of(std::span<const program::PlacedCopy> copies) const;
   [[nodiscard]] std::shared_ptr<const Scheduled> known(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const;
-  /// Without `wants_traffic` that of a schedule that was kept is left out.
+  /// Without `wants_traffic`, Plan::traffic stays empty for a cached schedule.
   [[nodiscard]] Plan plan(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
                           bool wants_traffic) const;
-  /// Where pairs share and gaps remain, also as if every tile took its own: the shorter of both.
+  /// Where pairs share and gaps remain, also schedules without sharing and takes the shorter.
   [[nodiscard]] std::pair<Traffic, Scheduled> schedule(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const;
   [[nodiscard]] std::pair<Traffic, Scheduled> schedule(Traffic whole) const;
-  /// Replaces a schedule of ports at the slower rate by one of ports at their own rates if that
-  /// ends earlier, no tile waits longer by more than that for what it receives, and no list is
-  /// longer.
+  /// Replaces a schedule at the slower port's rate by one that uses the ports' own rates if it ends
+  /// earlier, delays no tile's last reception by more than it saves, and makes no list longer.
   void choose_ports(const Traffic& traffic, Schedule& schedule) const;
 
   FabricConfig config_;

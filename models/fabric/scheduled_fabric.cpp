@@ -25,7 +25,8 @@ std::uint64_t ScheduledFabric::duration(const Participant& participant) const {
   return end;
 }
 
-/// The least bound of traffic.h for a pair of tiles of this load each, and the longest way.
+/// fixed_cycles + the smallest bound of traffic.h over all port choices, for a pair of tiles with
+/// this load each, + the travel time.
 Cycle ScheduledFabric::estimate(const FabricConfig& config, const ExchangeLoad& load) {
   const std::uint64_t shared =
       config.pair_sharing ? ceil_div(load.shared, std::uint64_t{2}) : load.shared;

@@ -12,11 +12,11 @@ namespace tessera::fabric {
 /// Leaves out: port conflicts within an exchange (the compiler excludes them, see verify.h), SRAM
 /// bank conflicts.
 /// Timing: an exchange begins when its last participant has started and every participant's
-/// earlier exchange is done, since a schedule takes a tile's ports from the fixed cost to its last
-/// descriptor; a tile is done at the begin + fixed_cycles + the end of its last descriptor; a
-/// stream is at a receiver cycles_per_hop x the columns and rows to it after it is sent.
+/// earlier exchange is done, since a schedule occupies a tile's ports from the fixed cost to its
+/// last descriptor; a tile is done at begin + fixed_cycles + the end of its last descriptor; a
+/// stream arrives at a receiver cycles_per_hop x (columns + rows to it) after it is sent.
 /// Source: machines.md 1.4 (100 cycles + bytes / 4); US11023413. That silicon runs one exchange at
-/// a time; what overlaps here is ours.
+/// a time; overlap is our extension.
 class ScheduledFabric : public ExchangeFabric {
  public:
   ScheduledFabric(const FabricConfig& config, const Floorplan& floorplan)
@@ -28,11 +28,11 @@ class ScheduledFabric : public ExchangeFabric {
   void set_times(Moved& moved, HostThreads& threads) override;
   [[nodiscard]] Passage passage(Cycle begin, const Header& header, const ReceiveDescriptor& receive,
                                 TileId to) const override;
-  /// Cycles from the begin of the exchange's data to the end of one participant's.
+  /// Cycles from the start of the exchange's data to the end of one participant's.
   [[nodiscard]] std::uint64_t duration(const Participant& participant) const;
 
   FabricConfig config_;
-  std::vector<Cycle> free_;  ///< by tile: its last exchange is done
+  std::vector<Cycle> free_;  ///< by tile: when its last exchange is done
 };
 
 }  // namespace tessera::fabric

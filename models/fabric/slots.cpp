@@ -25,7 +25,7 @@ void intersect_later(std::span<std::uint64_t> slots, std::uint32_t distance) {
   }
 }
 
-/// The first slot from `from` on that is in the set, or is not.
+/// The first slot at or after `from` that is in the set (`contained`) or not in it.
 std::size_t next_slot(std::span<const std::uint64_t> slots, std::size_t from, bool contained) {
   const std::uint64_t flip = contained ? 0 : kAll;
   std::size_t word = from / 64;
@@ -136,7 +136,7 @@ void fill_slots(std::span<std::uint64_t> slots, std::uint64_t count) {
 }
 
 void keep_runs(std::span<std::uint64_t> slots, std::uint32_t length) {
-  constexpr std::uint32_t kShort = 8;  // up to here all runs at once take fewer steps
+  constexpr std::uint32_t kShort = 8;  // up to here the shift-and-AND of all runs takes fewer steps
   if (length <= kShort) {
     for (std::uint32_t have = 1; have < length;) {
       const std::uint32_t step = std::min(have, length - have);

@@ -69,7 +69,7 @@ std::vector<Moved> StreamsFabric::advance(Cycle to, HostThreads& /*threads*/) {
   return all;
 }
 
-/// The ends of each stream, with the addresses of the turn.
+/// The ends of each stream, with the addresses of this turn.
 std::vector<StreamsFabric::Flow> StreamsFabric::flows_of(const Moved& moved,
                                                          std::span<const program::StreamList> lists,
                                                          const program::OuterTurn& turn) {
@@ -132,7 +132,7 @@ Moved StreamsFabric::move(Gathering::Ready exchange) {
   return moved;
 }
 
-/// Null: it has any number.
+/// Null: unlimited ports.
 StreamsFabric::Ports* StreamsFabric::ports_of(const Moved& moved, const End& end) {
   const bool sends = end.entry.outward != 0;
   const StreamConfig& kind = config_.streams.at(end.entry.kind);
@@ -143,7 +143,7 @@ StreamsFabric::Ports* StreamsFabric::ports_of(const Moved& moved, const End& end
   return &ports;
 }
 
-/// Takes the ports that the stream passes, and returns when it begins.
+/// Reserves the stream's ports and returns when it begins.
 Cycle StreamsFabric::pass(Moved& moved, const Flow& flow) {
   std::vector<Cycle*> taken;
   Cycle begin = moved.ready;

@@ -12,16 +12,15 @@
 
 namespace tessera::fabric {
 
-/// Streams between classes of nodes (machine.fabric.streams), each moved by the DMAs of its ends.
-/// A node has ports of its own for every kind of stream, each way; a stream takes one at its sender
-/// and one at every receiver, and multicast costs its sender nothing more.
-/// Leaves out: switches between nodes that streams share, cycles that a DMA takes for a descriptor,
-/// back-pressure within a stream, SRAM bank conflicts.
-/// Timing: an exchange's streams are ready when its last participant has started; each begins, in
-/// their order, when a port of all its ends is free of streams that were ready before, takes its
-/// bytes over its rate, rounded up, and its ends are done fixed_cycles later. A side is done with
-/// its last stream. Source: AM020 (streams are circuit-switched; a DMA channel serves its
-/// descriptors in order).
+/// Streams between classes of nodes (machine.fabric.streams), each moved by the DMAs of its ends. A
+/// node has separate ports for every kind of stream and direction; a stream takes one at its sender
+/// and one at every receiver; multicast costs the sender nothing more.
+/// Leaves out: shared switches between nodes, DMA cycles per descriptor, back-pressure within a
+/// stream, SRAM bank conflicts.
+/// Timing: an exchange's streams are ready when its last participant has started; in order, each
+/// begins when each of its ends has a port free of earlier streams, takes bytes / rate cycles,
+/// rounded up, and its ends are done fixed_cycles later. A side is done when its last stream is.
+/// Source: AM020 (streams are circuit-switched; a DMA channel serves its descriptors in order).
 class StreamsFabric : public Fabric {
  public:
   explicit StreamsFabric(const FabricConfig& config) : config_(config) {}
@@ -36,7 +35,7 @@ class StreamsFabric : public Fabric {
   [[nodiscard]] std::vector<trace::Transfer> transfers(const Moved& moved) const override;
 
  private:
-  /// An end of a stream: its side and what it walks over.
+  /// An end of a stream: its side and its entry there.
   struct End {
     std::size_t side;
     program::StreamEntry entry;
@@ -45,7 +44,7 @@ class StreamsFabric : public Fabric {
     std::optional<End> sender;
     std::vector<End> receivers;
     std::uint64_t size = 0;
-    std::vector<std::byte> bytes = {};  ///< on their way, where values are wanted
+    std::vector<std::byte> bytes = {};  ///< in transit, if values are moved
   };
   using Ports = std::vector<Cycle>;  ///< when each port of a node and kind is free
 

@@ -28,10 +28,10 @@ std::vector<std::uint32_t> by_source(std::span<const program::PlacedCopy> copies
   return order;
 }
 
-constexpr std::uint32_t kTileBits = ~std::uint32_t{0} >> 1;  // those of Sink::tile
+constexpr std::uint32_t kTileBits = ~std::uint32_t{0} >> 1;  // the bits of Sink::tile
 
-/// Turns receivers [first, end) into one stream; tiles that receive twice go to a further stream,
-/// because a port takes a stream once.
+/// Turns receivers into streams: tiles that receive twice go to a further stream, because a port
+/// takes a stream once.
 class StreamBuilder {
  public:
   StreamBuilder(Traffic& traffic, bool pair_sharing) : to_(traffic), pairs_(pair_sharing) {}
@@ -134,7 +134,7 @@ Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCo
 
 namespace {
 
-/// Bytes that the busiest sender of a class sends, each once, and that the busiest port takes.
+/// Bytes that a class's busiest sender sends (each once) and that its busiest port receives.
 struct Busiest {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -155,7 +155,7 @@ std::vector<Busiest> busiest_ports(const Traffic& traffic) {
     Busiest& busiest = classes[traffic.ports.class_of(tile)];
     busiest.sent = std::max(busiest.sent, sent[tile]);
     busiest.received = std::max(busiest.received, alone[tile]);
-    // Two ports a pair: a shared stream takes either of them.
+    // A pair has two ports; a shared stream takes either of them.
     if (shared[tile / 2] == 0) continue;
     const std::uint64_t pair = alone[tile] + alone[tile ^ 1] + shared[tile / 2];
     busiest.received = std::max(busiest.received, ceil_div(pair, std::uint64_t{2}));
@@ -163,7 +163,7 @@ std::vector<Busiest> busiest_ports(const Traffic& traffic) {
   return classes;
 }
 
-/// The most that `needs(busiest, class)` says of a class that moves bytes.
+/// The maximum of `needs(busiest, class)` over classes that move bytes.
 template <class Needs>
 std::uint64_t most_of_classes(const Traffic& traffic, const Needs& needs) {
   const std::vector<Busiest> classes = busiest_ports(traffic);
@@ -174,7 +174,7 @@ std::uint64_t most_of_classes(const Traffic& traffic, const Needs& needs) {
   return most;
 }
 
-/// The longest way to a receiver and the stream's own time.
+/// The maximum over receivers of travel time + the stream's own time.
 std::uint64_t last_delivery(const Traffic& traffic, const Ports& ports) {
   if (ports.cycles_per_hop == 0) {
     std::uint32_t most = 0;

@@ -21,7 +21,7 @@ struct Receiver {
 /// One receiving unit: a tile, or both tiles of a pair that shares a bus (two receivers in a row).
 struct Sink {
   std::uint32_t receiver;    ///< index in Traffic::receivers
-  std::uint32_t tile : 31;   ///< the first receiver's
+  std::uint32_t tile : 31;   ///< of the first receiver
   std::uint32_t shared : 1;  ///< by both tiles of its pair
 };
 
@@ -29,7 +29,7 @@ struct Stream {
   std::uint32_t source;
   std::uint32_t address;
   std::uint32_t bytes;
-  std::uint32_t offset;  ///< where these bytes lie within the receivers' range
+  std::uint32_t offset;  ///< offset of these bytes in the receivers' range
   std::uint32_t first_sink;
   std::uint32_t sinks;
 };
@@ -41,7 +41,7 @@ struct Traffic {
   std::vector<Receiver> receivers;
   NodePorts ports = {};
 
-  /// Lanes of a node where one of the fabric's own has those of `each`.
+  /// Lanes of a node, given the lanes `each` of a port with the fabric's own rate.
   [[nodiscard]] std::uint32_t lanes_out(const Ports& each, std::uint32_t tile) const {
     return each.out * ports.of(tile).out;
   }
@@ -55,17 +55,17 @@ struct Traffic {
 Traffic gather_traffic(std::uint32_t exchange, std::span<const program::PlacedCopy> copies,
                        bool pair_sharing, const NodePorts& ports = {});
 
-/// `traffic` with every stream cut into pieces of at most `bytes` (a multiple of 4 is kept).
+/// `traffic` with every stream cut into pieces of at most `bytes`, rounded up to a multiple of 4.
 Traffic cut_streams(const Traffic& traffic, std::uint32_t bytes);
 
-/// Least cycles of any schedule: the busiest sender (each byte sent once), the busiest port or the
-/// last delivery to end needs them.
+/// Lower bound on the cycles of any schedule: the maximum of the busiest sender (each byte sent
+/// once), the busiest port and the last delivery.
 Cycle traffic_bound(const Traffic& traffic, const FabricConfig& config);
 
 /// The bound for streams that move at the rate of `ports`, on their lanes.
 Cycle traffic_bound(const Traffic& traffic, const Ports& ports);
 
-/// Bytes of all streams as ports move them: out once, in once for each sink.
+/// Bytes of all streams through ports: out once, in once per sink.
 program::PortBytes port_bytes(const Traffic& traffic);
 
 }  // namespace tessera::fabric

@@ -27,7 +27,8 @@ bool same_stream(const Use& a, const Use& b) {
   return std::tie(a.start, a.end, a.source, a.lane) == std::tie(b.start, b.end, b.source, b.lane);
 }
 
-/// One port or sender: at most `lanes` streams at a time, each heard by its own tile or by both.
+/// Checks one port or sender: at most `lanes` concurrent streams, each received by its own tile or
+/// by both.
 void verify_uses(const char* what, std::uint32_t tile, std::uint32_t lanes,
                  std::vector<Use>& uses) {
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {

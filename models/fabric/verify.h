@@ -9,10 +9,10 @@
 
 namespace tessera::fabric {
 
-/// Checks lists of the `scheduled` fabric from their bytes alone: no tile sends more streams at a
-/// time than it has lanes, no input port takes more, a tile uses its partner's port only for what
-/// both take. Throws Defect naming tile, port and cycle. For tests: the fabric itself does not look
-/// at ports.
+/// Checks lists of the `scheduled` fabric from their bytes alone: no sender or input port has more
+/// concurrent streams than lanes, and a tile uses its partner's port only for streams that both
+/// receive. Throws Defect naming tile, port and cycle. For tests: the fabric itself does not check
+/// ports.
 void verify_ports(std::span<const program::DescriptorList> lists, const FabricConfig& config,
                   const NodePorts& nodes = {});
 
