@@ -52,8 +52,8 @@ void Host::load(const program::Program& program, const program::Images& images,
   if (proof == nullptr) load_outside(program, threads);
 }
 
-/// Buffers outside are large: their contents are asked for in pieces, and where the platform holds
-/// them written a few pieces at a time, since SystemC is asked on its own thread only.
+/// Buffers in external memory are large: their contents are generated in pieces; for a platform's
+/// memory they are written in batches, since SystemC may only be called on its own thread.
 void Host::load_outside(const program::Program& program, HostThreads& threads) {
   constexpr std::uint64_t kPiece = 1U << 18;
   constexpr std::uint64_t kAtOnce = kPiece << 5;
@@ -62,7 +62,7 @@ void Host::load_outside(const program::Program& program, HostThreads& threads) {
     const std::uint64_t bytes = outers[i].bytes;
     const auto [tile, address] = outers_[i];
     const std::span<std::byte> memory = outside->outside(tile, address, bytes);
-    if (!outers[i].contents && !memory.empty()) continue;  // ours is zero at first
+    if (!outers[i].contents && !memory.empty()) continue;  // our own memory starts as zeros
     const auto fill = [&](std::span<std::byte> into, std::uint64_t from) {
       if (!outers[i].contents) return;
       threads.for_ranges(
@@ -136,7 +136,7 @@ std::span<const std::byte> Host::written(std::string_view transfer) const {
   return port->written(transfer);
 }
 
-/// SystemC is asked on its own thread only; the threads that load use plain memory.
+/// SystemC may only be called on its own thread; loading threads use this plain memory.
 std::span<std::byte> Host::direct_memory(TileId tile) {
   tlm::tlm_generic_payload payload;
   tlm::tlm_dmi dmi;

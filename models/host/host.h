@@ -22,7 +22,7 @@ namespace tessera {
 
 /// The host: loads images into the tiles and reads results, through debug access. An access from
 /// the platform around the machine takes the link's latency and its bytes over the link's rate.
-/// Transfers of programs go over HostLink. Leaves out: the way from the link's port to the tiles.
+/// Transfers of programs go over HostLink. Leaves out: the path from the link's port to the tiles.
 class Host : public sc_core::sc_module, public MemoryReader {
  public:
   Host(const sc_core::sc_module_name& name, const MachineConfig& machine);
@@ -31,23 +31,23 @@ class Host : public sc_core::sc_module, public MemoryReader {
   tlm_utils::simple_initiator_socket<Host> socket;
 
   /// Writes every tile's code, segments and the inputs of run 0. The socket must be bound. With
-  /// `poison` buffers without contents are filled with what is no number of any type but -1, so
-  /// that a result shows that something was read before it was written.
-  /// With a proof nobody computes values: only the inputs that the proof looked up are written.
+  /// `poison`, buffers without contents are filled with 0xff bytes (NaN as a float, -1 as an
+  /// integer), so that reads before writes show in results.
+  /// With a proof no values are computed: only the inputs that the proof read are written.
   void load(const program::Program& program, const program::Images& images, HostThreads& threads,
             bool poison, const TimingProof* proof);
   /// Writes the inputs of run `run` of the program that was loaded.
   void write_inputs(const program::Program& program, const program::Images& images,
                     std::uint32_t run, HostThreads& threads, const TimingProof* proof);
 
-  /// Memory outside the tiles, if the machine has some.
+  /// External memory, if the machine has any.
   sc_core::sc_port<OutsidePort, 1, sc_core::SC_ZERO_OR_MORE_BOUND> outside;
 
-  /// Gives the bytes that came over the link.
+  /// Source of the bytes that came over the link.
   sc_core::sc_port<HostLinkPort> link;
 
-  /// Access from the platform around the machine, to SRAM as the chip's socket addresses it. The
-  /// blocking one takes access_time(), which is added to `delay`.
+  /// Accesses from the surrounding platform to SRAM, addressed as at the chip's socket. The
+  /// blocking access adds access_time() to `delay`.
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);

@@ -56,7 +56,7 @@ fabric::Token HostLink::submit(const Participant& side) {
   return {side.tile, side.list};
 }
 
-/// All tiles have started a turn.
+/// Called when all tiles have started a turn.
 void HostLink::join(Stream& stream, const program::Turns& turns) {
   Flight flight{&stream, {}, {}, {}};
   flight.moved.exchange = stream.host.exchange;
@@ -103,7 +103,8 @@ std::vector<Moved> HostLink::advance(Cycle to, HostThreads& /*threads*/) {
   return all;
 }
 
-/// Takes what tiles send. The link is free for what moves nothing.
+/// Starts a transfer and reads the bytes that tiles send. One that moves nothing does not use the
+/// link.
 void HostLink::start(Flight& flight) {
   const Stream& stream = *flight.stream;
   const bool outward = stream.host.transfer.direction == Direction::write;
@@ -125,7 +126,7 @@ void HostLink::start(Flight& flight) {
     });
 }
 
-/// Writes the bytes that tiles receive; gives the bytes that they sent to the host.
+/// Ends a transfer: writes the bytes that tiles receive, or passes the sent bytes to the host.
 void HostLink::finish(Flight& flight) {
   moved_ += flight.moved.delivered;
   if (!flight.turn || !values_) return;
@@ -138,7 +139,7 @@ void HostLink::finish(Flight& flight) {
   all.insert(all.end(), flight.sent.begin(), flight.sent.end());
 }
 
-/// Each piece with its bytes in SRAM, in order: a tile's follow each other in its list.
+/// Visits each piece with its bytes in SRAM, in order; a tile's list has its pieces in this order.
 template <class Visit>
 void HostLink::for_pieces(const Flight& flight, const Visit& visit) const {
   struct Side {

@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-/// Where an address of a space outside lies: pieces of interleave_bytes go round the channels, or
-/// each channel holds one piece of its whole capacity.
+/// Maps an external address to a channel: pieces of interleave_bytes are distributed round-robin,
+/// or each channel holds one piece of its whole capacity.
 class ChannelMap {
  public:
   struct Place {

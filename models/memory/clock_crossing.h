@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// Times of the chip's clock in another clock and back. Both clocks are whole kHz, and both have an
-/// edge at time 0.
+/// Converts cycles of the chip's clock to edges of another clock and back. Both clocks are rounded
+/// to whole kHz and have an edge at time 0.
 class ClockCrossing {
  public:
   ClockCrossing(double chip_ghz, double other_ghz) {
@@ -20,11 +20,11 @@ class ClockCrossing {
     other_ = other / both;
   }
 
-  /// The first edge of the other clock that is not before `cycle`.
+  /// The first edge of the other clock at or after `cycle`.
   [[nodiscard]] std::uint64_t clock(Cycle cycle) const {
     return scale<true>(cycle.count(), other_, chip_);
   }
-  /// The first cycle that is not before the edge `clock`.
+  /// The first cycle at or after the edge `clock`.
   [[nodiscard]] Cycle cycle(std::uint64_t clock) const {
     return Cycle(scale<true>(clock, chip_, other_));
   }

@@ -48,7 +48,7 @@ DramChannel::Service DramChannel::serve() {
   return {waiting.request.tag, write, clocks_.cycle(begin), clocks_.cycle(end)};
 }
 
-/// Finds when it chooses next. A refresh that is due by then goes first.
+/// Computes the time of the next choice. A refresh that is due by then goes first.
 void DramChannel::settle() {
   if (queue_.empty()) return;
   chooses_at_ = std::max(queue_[0].arrival, free_from_);
@@ -58,10 +58,10 @@ void DramChannel::settle() {
   }
 }
 
-/// All banks close as soon as they may, and tRP later the refresh begins.
+/// Closes all banks as early as allowed; the refresh begins tRP later.
 void DramChannel::refresh() {
   if (!any_open_ && refreshed_ <= refresh_at_) {
-    // While nothing is open refreshes begin when they are due: skips to the last of them.
+    // With no row open, refreshes begin when due: skips to the last of them.
     const std::uint64_t whole = (chooses_at_ - refresh_at_) / config_.refi_clocks;
     statistics_.refreshes += whole;
     refresh_at_ += whole * config_.refi_clocks;
@@ -95,7 +95,7 @@ std::size_t DramChannel::choose() const {
   return chosen;
 }
 
-/// Opens the row unless it is open; returns from when on it may be read and written.
+/// Opens the row unless it is open; returns the first clock at which it may be read or written.
 std::uint64_t DramChannel::open(Bank& bank, std::uint64_t row) {
   if (bank.row == row) {
     ++statistics_.row_hits;
@@ -113,7 +113,7 @@ std::uint64_t DramChannel::open(Bank& bank, std::uint64_t row) {
   return bank.column_from;
 }
 
-/// When its data can begin, of a request whose first read or write may come at `column_from`.
+/// First clock of the data of a request whose read or write command may issue at `column_from`.
 std::uint64_t DramChannel::data_from(std::uint64_t column_from, bool write) const {
   if (write) {
     const std::uint64_t turned = used_ && !writes_ ? bus_free_ + config_.rtw_clocks : bus_free_;

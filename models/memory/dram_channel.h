@@ -13,16 +13,15 @@
 namespace tessera {
 
 /// One DRAM channel: banks that each keep a row open, one data bus, refresh of all banks at once.
-/// Leaves out: conflicts on the command bus, tRRD, tFAW and tCCD (activates and bursts follow each
-/// other at any distance that the data bus allows), bank groups, ranks, power-down, refresh by bank
-/// or postponed, and batches of writes. The timing rules stand at `Timing`; names are JEDEC's
-/// (JESD79 and JESD250).
+/// Leaves out: conflicts on the command bus, tRRD, tFAW and tCCD (activates and bursts are spaced
+/// only by the data bus), bank groups, ranks, power-down, per-bank and postponed refresh, write
+/// batching. The timing rules are at DramConfig; names are JEDEC's (JESD79 and JESD250).
 ///
-/// Which request is next: of the first `window` that wait, the first that hits an open row and goes
-/// the way the bus goes; else the first that hits; else the oldest. A request that `window` others
-/// have overtaken is next whatever they hit. Data pass the bus in the order of choice. A request is
-/// chosen tRP + tRCD + max(tCL, tCWL) before the bus is free, as late as it can be and still follow
-/// without a gap when its bank must close a row and open another; never while a refresh goes on.
+/// Arbitration: among the first `window` waiting requests, the first row hit in the bus's current
+/// direction; else the first row hit; else the oldest. A request overtaken by `window` others goes
+/// next in any case. Data pass the bus in the order of choice. A request is chosen tRP + tRCD +
+/// max(tCL, tCWL) before the bus is free, the latest time that leaves no gap even if its bank must
+/// close one row and open another; never during a refresh.
 class DramChannel {
  public:
   struct Request {
@@ -36,20 +35,20 @@ class DramChannel {
   struct Service {
     std::uint32_t tag;
     bool write;
-    Cycle first;  ///< its first data begin
-    Cycle last;   ///< its last data have passed
+    Cycle first;  ///< start of its first data
+    Cycle last;   ///< end of its last data
   };
   using Statistics = ChannelRecord;
 
-  /// `chip_ghz` is the clock of arrivals; both clocks are taken as whole kHz.
+  /// `chip_ghz` is the clock of arrivals; both clocks are rounded to whole kHz.
   DramChannel(const DramConfig& config, double chip_ghz, std::uint32_t window);
 
-  /// Requests arrive in the order of calls; an arrival is never before the one in front of it.
+  /// Arrivals must not decrease from call to call.
   void push(const Request& request);
-  /// The cycle in which it chooses the next request; nothing if none waits. Requests that arrive
-  /// later do not change it.
+  /// The cycle of the next choice; nothing if no request waits. Requests that arrive later do not
+  /// change it.
   [[nodiscard]] std::optional<Cycle> next() const;
-  /// Chooses the next request. All that arrive until then must have been pushed.
+  /// Serves the next request. All requests that arrive up to next() must have been pushed.
   Service serve();
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 
@@ -61,7 +60,7 @@ class DramChannel {
     std::uint64_t arrival;  ///< in DRAM clocks
     std::uint64_t row;
     std::uint32_t bank;
-    std::uint32_t overtaken;  ///< by so many that arrived later
+    std::uint32_t overtaken;  ///< number of later arrivals served first
   };
   /// Times in DRAM clocks.
   struct Bank {
@@ -81,16 +80,16 @@ class DramChannel {
   ClockCrossing clocks_;
   std::uint32_t window_;
   std::uint64_t burst_clocks_;
-  std::uint64_t lead_;  ///< clocks from a choice to data at the latest
+  std::uint64_t lead_;  ///< clocks from a choice to data, worst case
   std::vector<Bank> banks_;
   RequestQueue<Waiting> queue_;
   std::uint64_t chooses_at_ = 0;  ///< the next choice, if the queue is not empty
   std::uint64_t free_from_ = 0;   ///< no choice before it
   std::uint64_t bus_free_ = 0;
-  bool used_ = false;  ///< the bus has moved data, and so goes one way:
+  bool used_ = false;  ///< the bus has moved data; its direction:
   bool writes_ = false;
   std::uint64_t refresh_at_;     ///< when the next refresh is due
-  std::uint64_t refreshed_ = 0;  ///< when the last ends
+  std::uint64_t refreshed_ = 0;  ///< end of the last one
   bool any_open_ = false;
   Statistics statistics_;
 };

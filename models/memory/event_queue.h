@@ -8,23 +8,24 @@
 
 namespace tessera {
 
-/// Events by time, for users whose time never goes back: a radix heap (Ahuja, Mehlhorn, Orlin,
-/// Tarjan 1990), a few moves an event. Its memory grows and stays.
+/// Monotone priority queue of events by time: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990), a
+/// few moves per event. Its memory grows and is kept.
 template <class Event>
 class EventQueue {
  public:
-  /// Not before the time of what was taken last.
+  /// `time` must not precede the last taken event's.
   void push(std::uint64_t time, const Event& event) {
     Bucket& bucket = buckets_[number(time)];
     bucket.first = std::min(bucket.first, time);
     bucket.events.push_back({time, event});
     used_ |= std::uint64_t{1} << number(time);
   }
-  /// UINT64_MAX: there is none.
+  /// Time of the first event; UINT64_MAX if there is none.
   [[nodiscard]] std::uint64_t first() const {
     return used_ == 0 ? UINT64_MAX : buckets_[lowest()].first;
   }
-  /// Calls `take` for each event of the first time. There must be one; `take` must not push.
+  /// Removes all events at first() and calls `take` for each. The queue must not be empty; `take`
+  /// must not push.
   template <class Take>
   void take_first(const Take& take) {
     const std::uint32_t lowest_used = lowest();
@@ -53,7 +54,7 @@ class EventQueue {
   };
   static constexpr std::uint32_t kBuckets = 64;
 
-  /// By the highest bit in which it differs from the last time; times below 2^63.
+  /// Bucket number: the highest bit in which `time` differs from last_. Times are below 2^63.
   [[nodiscard]] std::uint32_t number(std::uint64_t time) const {
     return static_cast<std::uint32_t>(std::bit_width(time ^ last_));
   }
@@ -62,7 +63,7 @@ class EventQueue {
   }
 
   std::array<Bucket, kBuckets> buckets_;
-  std::uint64_t used_ = 0;  ///< a bit a bucket
+  std::uint64_t used_ = 0;  ///< one bit per bucket
   std::uint64_t last_ = 0;
   std::vector<Timed> moving_;
 };

@@ -51,7 +51,7 @@ void add_first(OuterEntry entry, std::uint64_t requests, std::uint32_t request_b
   into.push_back(part);
 }
 
-/// Adds the bytes of [address, address + bytes) to the channels that they lie in.
+/// Adds the bytes of [address, address + bytes) to their channels' counts.
 void add_bytes(const ChannelMap& map, std::uint64_t address, std::uint64_t bytes,
                std::vector<std::uint64_t>& channels) {
   const std::uint64_t rounds = bytes / (map.piece() * map.channels());
@@ -87,7 +87,7 @@ std::uint64_t run(const MachineConfig& machine, const Loads& loads) {
   return last.count();
 }
 
-/// A part of each entry's requests, so that what is read and written is mixed as in all of them.
+/// The first part / whole of each entry's requests: keeps the mix of reads and writes.
 Loads part_of(const Loads& loads, std::uint64_t part, std::uint64_t whole,
               std::uint32_t request_bytes) {
   Loads parts;

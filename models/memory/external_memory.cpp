@@ -13,7 +13,7 @@ using program::OuterTurn;
 
 __extension__ using Wide = unsigned __int128;
 
-/// The first byte behind the entry's rows outside, and its address, of one turn.
+/// External addresses of an entry's rows in one turn: the first byte and one past the last.
 struct Range {
   Wide begin, end;
 };
@@ -25,7 +25,7 @@ Range range_of(const OuterEntry& entry, const OuterTurn& turn) {
   return {begin, begin + Wide{entry.rows - 1} * entry.pitch + entry.row_bytes};
 }
 
-/// The entries that move something in this turn, with the addresses of it.
+/// The entries that move bytes in this turn, with this turn's addresses.
 std::vector<OuterEntry> entries_of(const Participant& side, const OuterListView& list,
                                    const OuterTurn& turn, std::uint64_t capacity) {
   const auto fail = [&](std::uint32_t number, const std::string& problem) {

@@ -44,7 +44,7 @@ class ScriptRun {
     bool waits = false;  ///< for the transfer of its step
   };
 
-  /// The tiles that take part in some transfer, or work longer than others.
+  /// The tiles that take part in a transfer or have longer work than the rest.
   static std::vector<Tile> by_tile(const OuterScript& script) {
     std::map<TileId, Tile> tiles;
     for (std::size_t i = 0; i < script.transfers.size(); ++i)
@@ -127,7 +127,7 @@ class ScriptRun {
   std::vector<Tile> tiles_;
   OuterTraffic traffic_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
-  std::vector<std::uint32_t> arrived_;  ///< where all work together
+  std::vector<std::uint32_t> arrived_;  ///< by step: tiles at its barrier
   std::uint32_t ended_ = 0;
   std::uint64_t last_ = 0;
 };

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Cycles until the last tile has come to the end of a script, from its begin on, with nothing
-/// under way then. Found by running OuterTraffic without bytes; tiles are their work alone.
+/// Cycles until the last tile reaches the end of a script that starts on an idle machine. Runs
+/// OuterTraffic without bytes; tiles are modelled by their work times only.
 std::uint64_t script_cycles(const MachineConfig& machine, const OuterScript& script);
 
 }  // namespace tessera

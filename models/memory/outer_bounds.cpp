@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// A cycle before which the transfer does not end, whatever others do: from its port, its
-/// outstanding requests, and the rate of all channels.
+/// Lower bound on the transfer's end, independent of others: from its port, its outstanding
+/// requests and the total channel rate.
 std::uint64_t OuterTraffic::bound(const Flight& flight) const {
   if (flight.unfinished == 0) return flight.known_end;
   const std::uint64_t requests = flight.unissued.requests;
@@ -46,8 +46,8 @@ void OuterTraffic::bind_all() {
   steps_ = 0;
 }
 
-/// Bounds stay true as time goes, but become useless once it has reached them. All are made anew if
-/// enough has happened to pay for it.
+/// Recomputes bounds that time has reached: they stay valid but are useless. Recomputes all if
+/// enough steps have passed to pay for it.
 void OuterTraffic::refresh_bounds() {
   while (!bounds_.empty()) {
     const auto [cycle, number] = bounds_.front();

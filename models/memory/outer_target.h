@@ -6,18 +6,18 @@
 
 namespace tessera {
 
-/// A memory that takes the place of our channels: it is sent each request in the cycle in which
-/// that arrives, and answers later, by OuterTraffic::answer().
+/// A memory that replaces our channels: it gets each request in its arrival cycle and answers later
+/// through OuterTraffic::answer().
 class OuterTarget {
  public:
   struct Request {
     std::uint32_t number;
-    std::uint64_t address;  ///< spaces of tiles follow each other without gaps
+    std::uint64_t address;  ///< tiles' address spaces follow one another without gaps
     bool write;
-    std::span<std::byte> data;  ///< a read's is to be filled; stays in place until the answer
+    std::span<std::byte> data;  ///< to be filled by a read; valid until the answer
   };
   virtual ~OuterTarget() = default;
-  /// Called in one cycle by tile and order of issue.
+  /// Within one cycle, called by tile, then in order of issue.
   virtual void send(const Request& request) = 0;
 };
 

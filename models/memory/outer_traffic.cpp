@@ -144,7 +144,7 @@ void OuterTraffic::end_flights(std::vector<Ended>& ended) {
   due.clear();
 }
 
-/// The rest of this cycle, behind its ends.
+/// Processes the rest of this cycle, after its ends.
 void OuterTraffic::go_on() {
   for (const std::uint32_t tile : due_[issue]) issue_one(tile);
   due_[issue].clear();
@@ -156,7 +156,7 @@ void OuterTraffic::go_on() {
   due_[pass].clear();
 }
 
-/// Sees to it that the tile issues as soon as it can.
+/// Schedules the tile's next issue as early as possible.
 void OuterTraffic::plan_issue(std::uint32_t tile) {
   Dma& dma = dmas_[tile];
   if (dma.flights.empty() || dma.under_way >= config_.outstanding) return;
@@ -170,7 +170,7 @@ void OuterTraffic::plan_issue(std::uint32_t tile) {
 
 void OuterTraffic::issue_one(std::uint32_t tile) {
   Dma& dma = dmas_[tile];
-  if (dma.issue_at != now_) return;  // it was to issue now, before an earlier transfer came
+  if (dma.issue_at != now_) return;  // outdated: replanned for an earlier transfer
   dma.issue_at = kNever;
   dma.issue_from = now_ + 1;
   issue_next(tile);

@@ -17,41 +17,40 @@
 
 namespace tessera {
 
-/// Transfers between tiles and the channels outside: a DMA a tile, the ways, the channels.
+/// Transfers between tiles and external channels: one DMA per tile, the path latency, the channels.
 ///
 /// Timing, in chip cycles. A tile's transfers are served in order of (start, list): each issues its
-/// requests from start + setup_cycles on, when those of the one before it are issued; one a cycle,
-/// while fewer than `outstanding` are under way. A read reaches its channel way_cycles later; from
-/// way_cycles after the channel's first data on its bytes pass the DMA's port, at
-/// dma_bytes_per_cycle and behind what came to the port before them, and it is done when they have,
-/// but not before way_cycles after the channel's last data. A write's bytes pass the port from its
-/// issue on, then it takes way_cycles to the channel, and is done way_cycles after its last data. A
-/// transfer is done when its last request is. Channels are DramChannels, or what `target` stands
-/// for: all of its data pass at once, in the cycle of its answer. In one cycle requests end first,
-/// then others are issued, then they arrive at channels by tile and order of issue, then channels
-/// choose. Leaves out: what requests and answers without data take of the ways, and buffers of the
-/// ways.
+/// requests from start + setup_cycles on, after the previous transfer's: one per cycle, while fewer
+/// than `outstanding` are in flight. A read reaches its channel way_cycles later. Its bytes pass
+/// the DMA's port from way_cycles after the channel's first data, at dma_bytes_per_cycle and after
+/// earlier arrivals; the read is done when they have passed, at the earliest way_cycles after the
+/// channel's last data. A write's bytes pass the port from its issue on; the write then takes
+/// way_cycles to the channel and is done way_cycles after its last data. A transfer is done when
+/// its last request is. Channels are DramChannels or `target`, whose data pass all at once in the
+/// cycle of its answer. Within a cycle requests end, then others are issued, then requests arrive
+/// at channels by tile and order of issue, then channels choose. Leaves out: path bandwidth for
+/// requests and answers without data; buffers on the path.
 class OuterTraffic {
  public:
   struct Transfer {
     TileId tile;
     Cycle start;
-    Address list;                              ///< orders transfers that a tile starts in a cycle
-    std::vector<program::OuterEntry> entries;  ///< one turn's, as RequestCutter takes them
-    std::span<std::byte> sram;                 ///< the tile's; not used without a store
+    Address list;                              ///< orders transfers a tile starts in one cycle
+    std::vector<program::OuterEntry> entries;  ///< one turn's, for RequestCutter
+    std::span<std::byte> sram;                 ///< the tile's; unused without a store
     std::uint32_t exchange = 0;                ///< the caller's
   };
   struct Ended {
     Transfer transfer;
-    Cycle begin;  ///< its first request was issued
+    Cycle begin;  ///< issue of its first request
     Cycle done;
     Bytes read;
     Bytes written;
   };
 
-  /// `store` and `target` outlive it; `tiles` have a DMA each. With a model of channels the store
-  /// holds the bytes, without one `target` does. Where that is null no bytes move, and what stands
-  /// for the target answers in the cycle in which a request arrives.
+  /// `store` and `target` outlive this; each of `tiles` tiles has a DMA. With modelled channels the
+  /// store holds the bytes, otherwise `target` does. If that is null no bytes move, and requests
+  /// are answered in the cycle of their arrival.
   OuterTraffic(const MachineConfig& machine, std::uint32_t tiles, const OuterStore* store,
                OuterTarget* target = nullptr)
       : OuterTraffic(machine.external, machine.clock_ghz, tiles, store, target) {}
@@ -60,20 +59,20 @@ class OuterTraffic {
 
   /// From now on no bytes move.
   void leave_values() { values_ = false; }
-  /// Starts not before what advance() was told last.
+  /// `transfer` must not start before the last advance().
   void start(Transfer transfer);
-  /// No transfer ends before it, unless it is started later; nothing if none is under way.
+  /// Lower bound on the next end of a started transfer; nothing if none is in flight.
   [[nodiscard]] std::optional<Cycle> next() const;
-  /// All that ends up to and including `to`, by cycle, tile and list. A request's bytes are read
-  /// from the store when it is done; a transfer's are written when the transfer is. A target is
-  /// sent what arrives in cycle `to`, which must not lie behind next().
+  /// Transfers that end up to and including `to`, by cycle, tile and list. A request's bytes are
+  /// read from the store when the request is done; a transfer's writes happen when the transfer is.
+  /// Requests that arrive in cycle `to` are sent to the target; `to` must not exceed next().
   std::vector<Ended> advance(Cycle to);
-  /// As advance(), up to the first cycle in which something ends, at most to `to`. Its callers do
-  /// not ask for next() any more: no bounds are kept from then on.
+  /// As advance(), but stops at the first cycle in which a transfer ends, at most at `to`. Drops
+  /// the bounds: next() may not be called afterwards.
   std::vector<Ended> advance_to_end(Cycle to);
   [[nodiscard]] bool is_idle() const { return active_ == 0; }
-  /// The target answers the request that it was sent under this number; its data pass in `cycle`,
-  /// which is not before what advance() was told last.
+  /// Records the target's answer to request number `request`; its data pass in `cycle`, which must
+  /// not precede the last advance().
   void answer(std::uint32_t request, Cycle cycle);
   /// The tile that issued the request; valid until it is done.
   [[nodiscard]] TileId tile_of(std::uint32_t request) const {
@@ -83,9 +82,9 @@ class OuterTraffic {
     return requests_[request].piece;
   }
 
-  /// The channels of one address space after the other.
+  /// The channels, grouped by address space.
   [[nodiscard]] std::span<const DramChannel> channels() const { return channels_; }
-  /// Done and all requests of a transfer under way; {0, 0} if it is not.
+  /// Finished and total requests of a transfer in flight; {0, 0} if it is not in flight.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> progress(TileId tile, Address list) const;
 
  private:
@@ -102,19 +101,19 @@ class OuterTraffic {
     RequestCutter cutter;
     RequestCutter::Sum unissued;
     std::uint64_t requests = 0;
-    std::uint64_t unfinished = 0;  ///< those not issued among them
+    std::uint64_t unfinished = 0;  ///< including those not issued
     std::uint64_t unchosen = 0;    ///< issued, not chosen by a channel
-    std::uint64_t unknown = 0;     ///< issued, and when they end is not known
+    std::uint64_t unknown = 0;     ///< issued, with unknown end
     std::uint64_t known_end = 0;   ///< the last known end of a request
     std::uint64_t begin = kNever;
-    std::uint64_t bound = 0;  ///< it does not end earlier
+    std::uint64_t bound = 0;  ///< lower bound on its end
     Bytes read;
     Bytes written;
     bool active = false;
   };
   struct Request {
-    std::uint64_t number;  ///< by issue of its tile
-    std::uint64_t last;    ///< earliest end, of a read whose data are on their way
+    std::uint64_t number;  ///< issue order on its tile
+    std::uint64_t last;    ///< earliest end of a read with data in transit
     RequestCutter::Piece piece;
     std::uint32_t flight;
     std::uint32_t tile;
@@ -122,7 +121,7 @@ class OuterTraffic {
   struct Dma {
     std::vector<std::uint32_t> flights;  ///< with requests to issue, in order
     std::uint64_t port_free = 0;
-    std::uint64_t issue_from = 0;  ///< not two in one cycle
+    std::uint64_t issue_from = 0;  ///< one issue per cycle
     std::uint64_t issue_at = kNever;
     std::uint64_t issued = 0;
     std::uint32_t under_way = 0;
@@ -165,16 +164,16 @@ class OuterTraffic {
   std::vector<std::uint32_t> free_flights_;
   std::vector<Request> requests_;
   bool values_ = true;
-  bool bounded_;  ///< somebody asks for next(): channels have no other way to know
+  bool bounded_;  ///< next() is in use: bounds are kept
   std::vector<std::uint32_t> free_requests_;
-  std::vector<std::vector<std::byte>> data_;  ///< by request, of those that a target was sent
-  EventQueue<Event> events_;                  ///< behind now_
+  std::vector<std::vector<std::byte>> data_;             ///< by request sent to a target
+  EventQueue<Event> events_;                             ///< after now_
   std::array<std::vector<std::uint32_t>, kPhases> due_;  ///< at now_
   std::uint64_t now_ = 0;
-  std::uint64_t latency_;    ///< cycles at least from a request's arrival at a channel to its data
-  std::uint64_t steps_ = 0;  ///< since all bounds were made anew
-  std::size_t active_ = 0;   ///< flights
-  std::vector<Bound> bounds_;  ///< a heap, the earliest first; may hold former ones
+  std::uint64_t latency_;      ///< least cycles from a request's arrival at a channel to its data
+  std::uint64_t steps_ = 0;    ///< since all bounds were recomputed
+  std::size_t active_ = 0;     ///< flights
+  std::vector<Bound> bounds_;  ///< min-heap by cycle; may hold outdated ones
 };
 
 }  // namespace tessera

@@ -9,9 +9,9 @@
 
 namespace tessera {
 
-/// Cuts the entries of a transfer into requests: entry by entry, row by row, at multiples of
-/// request_bytes of the address outside. The entries are those of one turn: their address is the
-/// turn's, their steps are not read.
+/// Cuts the entries of a transfer into requests: entry by entry, row by row, at external addresses
+/// that are multiples of request_bytes. The entries are one turn's: with its addresses; their steps
+/// are not read.
 class RequestCutter {
  public:
   struct Piece {
@@ -20,7 +20,7 @@ class RequestCutter {
     std::uint32_t bytes;
     bool outward;
   };
-  /// All that the entries ask for.
+  /// Totals over the entries.
   struct Sum {
     std::uint64_t requests = 0;
     std::uint64_t read_bytes = 0;
@@ -41,7 +41,8 @@ class RequestCutter {
     return sum;
   }
 
-  /// The next request of the same `entries` at each call; the caller counts how many there are.
+  /// Returns the next request of `entries`, which must be the same in each call; call it at most
+  /// sum().requests times.
   Piece next(std::span<const program::OuterEntry> entries, std::uint32_t request_bytes) {
     while (row_ == entries[entry_].rows || entries[entry_].row_bytes == 0) {
       ++entry_;

@@ -5,8 +5,8 @@
 
 namespace tessera {
 
-/// A first-in first-out queue that lets an element near its front go first. Its memory grows by
-/// doubling and stays.
+/// A FIFO queue from which an element near the front can be removed. Its memory doubles and is
+/// kept.
 template <class Element>
 class RequestQueue {
  public:
@@ -22,7 +22,7 @@ class RequestQueue {
     ++size_;
     (*this)[size_ - 1] = element;
   }
-  /// Takes element `number` out; those in front of it keep their order. Costs `number` moves.
+  /// Removes element `number`; the others keep their order. Costs `number` moves.
   Element take(std::size_t number) {
     const Element taken = (*this)[number];
     for (std::size_t i = number; i > 0; --i) (*this)[i] = (*this)[i - 1];

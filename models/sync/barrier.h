@@ -9,7 +9,7 @@ namespace tessera {
 
 /// The barrier of one sync zone: releases its tiles a fixed time after the last one arrives.
 /// Leaves out: the skew of the release over the chip (published worst case 126 cycles on C600).
-/// Timing: released at last arrival + latency; arrivals may be told in any order.
+/// Timing: released at last arrival + latency; arrivals may be recorded in any order.
 /// Source: 90 cycles on chip, graphcore/poplibs lib/popnn/CTCLossPlan.cpp.
 class Barrier {
  public:
@@ -21,8 +21,7 @@ class Barrier {
     std::uint64_t releases = 0;
     Cycle waited;  ///< summed over tiles, from arrival to release
   };
-  /// Tiles that have arrived. If several are last, the lowest counts, in whatever order they are
-  /// told.
+  /// Tiles that have arrived. Of several last ones, the lowest counts, in any order of recording.
   struct Arrivals {
     std::uint32_t tiles = 0;
     TileId last{};
@@ -31,7 +30,7 @@ class Barrier {
 
     /// True if `tile` is now the last.
     bool add(TileId tile, Cycle at) { return add({1, tile, at, at.count()}); }
-    /// True if the last tile is now one of `others`, which must be some.
+    /// True if the last tile is now one of `others`, which must not be empty.
     bool add(const Arrivals& others) {
       const bool later = tiles == 0 || others.last_at > last_at ||
                          (others.last_at == last_at && index(others.last) < index(last));
@@ -46,14 +45,14 @@ class Barrier {
   };
   struct Release {
     Cycle at;
-    TileId last;  ///< the tile that the others waited for; of several the lowest
+    TileId last;  ///< the last tile to arrive; of several the lowest
     Cycle last_arrival;
   };
 
   explicit Barrier(Config config) : config_(config) {}
 
-  /// Returns the release once every member has arrived, and starts over. A tile arrives once a
-  /// round.
+  /// Returns the release once every member has arrived, then starts the next round. A tile arrives
+  /// once per round.
   std::optional<Release> arrive(TileId tile, Cycle at) {
     return arrive(Arrivals{1, tile, at, at.count()});
   }

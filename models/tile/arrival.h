@@ -7,24 +7,24 @@
 
 namespace tessera {
 
-/// A tile's work from its last barrier on, until it needs others again.
+/// A tile's work from its last barrier to its next interaction.
 struct TileSpan {
-  Cycle exchange;    ///< blocked while bytes moved
-  Cycle wait;        ///< blocked before bytes moved: for other ends, or for ports
-  Cycle overlapped;  ///< part of awaited transfers in which it was not blocked
+  Cycle exchange;    ///< blocked while bytes were moving
+  Cycle wait;        ///< blocked before bytes moved: for participants or ports
+  Cycle overlapped;  ///< part of awaited transfers hidden behind its work
   std::uint64_t instructions = 0;
   std::uint64_t flops = 0;
-  Bytes read = {}, written = {};  ///< memory outside, by transfers of its workers
+  Bytes read = {}, written = {};  ///< external memory, by its workers' transfers
 };
 
-/// Where the time from a barrier on went, along the critical path: at each turn a tile's own work,
-/// or that of the tile that was the last to start an awaited exchange. The rest is computing.
+/// Time since a barrier along the critical path: where a tile waits for an exchange, the path
+/// continues on the tile that started it last. The rest is computing.
 struct Path {
   Cycle exchange;       ///< bytes moved
   Cycle ports;          ///< waiting for ports busy with other transfers
-  Cycle wait;           ///< for tiles that had not begun from the same barrier
-  Cycle external = {};  ///< part of `exchange`: with memory outside
-  Cycle host = {};      ///< bytes moved from or to the host, for it or for a tile waited for
+  Cycle wait;           ///< for tiles that left another barrier
+  Cycle external = {};  ///< part of `exchange`: with external memory
+  Cycle host = {};      ///< bytes moving from or to the host, for this tile or an awaited one
   [[nodiscard]] Cycle blocked() const { return exchange + ports + wait + host; }
 };
 
@@ -32,15 +32,15 @@ struct Path {
 struct Standing {
   enum class Kind : std::uint8_t {
     sync,      ///< waits at the barrier of `zone`
-    transfer,  ///< waits for the side of a transfer that `list` names
-    horizon,   ///< came to where it was told to stop
+    transfer,  ///< waits for the transfer of `list`
+    horizon,   ///< reached the horizon given to run()
     done,      ///< its supervisor ended
     limit      ///< ran past the cycle limit
   };
   Kind kind = Kind::done;
   std::uint32_t zone = 0;
   std::uint32_t sync_step = program::kNoStep;  ///< the step that begins with this sync
-  Address list;                                ///< its descriptor list's; 0: all in flight
+  Address list;                                ///< of its descriptor list; 0: all in flight
   Cycle at;
 };
 

@@ -29,20 +29,20 @@ struct CallOutcome {
   }
 };
 
-/// Time and activity of a call of every worker at once.
+/// Time and activity of one `run` of all workers.
 struct LaunchOutcome {
   CallOutcome all;                   ///< sum over all workers
   std::vector<std::uint64_t> slots;  ///< by worker
   std::uint64_t most = 0;            ///< slots of the slowest worker
 };
 
-/// Time and activity of the calls of a tile's workers, in the order in which its supervisor makes
-/// them: the same on all tiles of a kind (models/timing). None where contexts share a pipeline.
+/// Time and activity of a tile's worker calls, in the supervisor's order: the same on all tiles of
+/// a kind (models/timing). Empty where contexts share a pipeline.
 struct CallScript {
   std::vector<CallOutcome> outcomes;
-  std::vector<std::uint32_t> calls;  ///< by call: which of these
+  std::vector<std::uint32_t> calls;  ///< by call: index in outcomes
   std::vector<LaunchOutcome> launches;
-  std::vector<std::uint32_t> launched;  ///< by `run` of all workers: which of these
+  std::vector<std::uint32_t> launched;  ///< by `run` of all workers: index in launches
 };
 
 }  // namespace tessera

@@ -4,7 +4,7 @@ namespace tessera {
 
 namespace {
 
-constexpr std::uint64_t kPrice = 4;  // issues a context, about what a look at all takes
+constexpr std::uint64_t kPrice = 4;  // issues per context, about the cost of one comparison
 constexpr std::uint64_t kMostCredit = 4096;
 
 }  // namespace
@@ -18,7 +18,7 @@ bool IssuePeriod::may_repeat(const PipelineLane& lane) {
   return lane.trace.front().times > 2 || lane.steps > 2;
 }
 
-/// From the context on whose turn it is: those that have just begun one come last.
+/// Scans from the next context in turn; those that have just begun an instruction come last.
 bool IssuePeriod::all_within(const Port& port) {
   std::size_t at = port.last;
   for (std::size_t i = 0; i < port.lanes.size(); ++i) {
@@ -31,8 +31,8 @@ bool IssuePeriod::all_within(const Port& port) {
   return true;
 }
 
-/// Where contexts take long instructions together, a period is there from when the last of them has
-/// begun its next one; for that a few rounds are waited.
+/// If contexts execute long instructions together, a period starts once the last of them has begun
+/// its next one; waits a few rounds for that.
 bool IssuePeriod::begins(const Port& port) {
   constexpr std::uint64_t kRounds = 8;
   if (!long_ || (port.lanes[port.last].step != 0 && all_within(port))) return true;
@@ -79,8 +79,8 @@ bool IssuePeriod::skip(const Port& port, std::uint64_t now, std::uint64_t limit)
   return false;
 }
 
-/// The pipeline state that decides the next issues, times relative to now, word by word as long as
-/// take(word) is true. Code behind a context's slot has no influence.
+/// Passes the state that determines the next issues, with times relative to now, to take(word),
+/// word by word while it returns true. Code after a context's slot has no influence.
 template <class Take>
 void IssuePeriod::describe(const Port& port, std::uint64_t now, const Take& take) {
   std::uint64_t least = ~std::uint64_t{0};
@@ -134,7 +134,7 @@ void IssuePeriod::keep(const Port& port, std::uint64_t now) {
   }
 }
 
-/// How often what happened since can happen again.
+/// How many times the recorded period can repeat.
 std::uint64_t IssuePeriod::periods(const Port& port) const {
   std::uint64_t most = ~std::uint64_t{0};
   for (std::size_t i = 0; i < port.lanes.size(); ++i) {

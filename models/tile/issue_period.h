@@ -6,28 +6,28 @@
 
 namespace tessera {
 
-/// Finds that contexts which compete for a pipeline issue in a pattern that repeats, and skips
-/// whole periods of it: in loops, and in instructions of many slots. Timing: exact. What issues
-/// next follows from each context's place in its code and from times relative to now; if both were
-/// the same before, what has happened since happens again, for as long as every loop goes on and
-/// every long instruction has slots left.
+/// Detects that contexts of a shared pipeline issue in a periodic pattern and skips whole periods:
+/// in loops and in instructions of many slots. Timing: exact. The next issues depend only on each
+/// context's place in its code and on times relative to now; if both equal an earlier state, the
+/// issues since then repeat while every loop continues and every long instruction has slots left.
 class IssuePeriod {
  public:
   struct Port {
     std::vector<PipelineLane>& lanes;
     engine::UnitTimes& units;
-    std::uint64_t& free;  ///< when the port is
+    std::uint64_t& free;  ///< from when the port is free
     std::uint32_t last;   ///< lane that issued last
   };
 
-  /// Forgets what it has seen: a context has been started, or asked where its cycles went.
+  /// Drops the recorded state, because a context was started or its stalls were taken.
   void forget() { seen_.clear(); }
-  /// After an issue at `now`: skips what it can of what comes before `limit`. True if it did.
+  /// Called after an issue at `now`: skips whole periods that end before `limit`. True if it
+  /// skipped any.
   bool skip(const Port& port, std::uint64_t now, std::uint64_t limit);
 
  private:
   struct Counted {
-    std::uint64_t times = 0;  ///< that its stretch is still to be issued
+    std::uint64_t times = 0;  ///< remaining repetitions of its stretch
     std::uint32_t step = 0;
     Stalls stalls;
   };
@@ -39,10 +39,10 @@ class IssuePeriod {
   };
   /// True if every context is in the middle of an instruction of many slots.
   [[nodiscard]] static bool all_within(const Port& port);
-  /// True if the next state to be recorded may be recorded now.
+  /// True if a new state may be recorded now.
   bool begins(const Port& port);
-  /// True if comparing all contexts pays: after a few of their issues each. So code without
-  /// periods, or with short ones, costs little more than without looking.
+  /// True if comparing all contexts pays, that is, after a few issues of each. So code without
+  /// periods, or with short ones, costs little more than without detection.
   bool pays(const Port& port);
   [[nodiscard]] static Place place(const PipelineLane& lane);
   [[nodiscard]] static bool may_repeat(const PipelineLane& lane);
@@ -55,16 +55,16 @@ class IssuePeriod {
   void advance(const Port& port, std::uint64_t times, std::uint64_t cycles) const;
 
   using State = std::vector<std::uint64_t>;
-  State seen_;                    ///< places, and times relative to then
+  State seen_;                    ///< recorded state: places, and times relative to then_
   std::vector<Counted> counted_;  ///< by lane, in that state
-  Place place_;                   ///< the watched lane's, in that state
+  Place place_;                   ///< of the watched lane, in that state
   std::uint32_t watched_ = 0;     ///< that lane's number
   std::uint64_t then_ = 0;
   std::uint64_t since_ = 0,
-                renew_ = 1;     ///< looks since then; what is seen is renewed after so many
+                renew_ = 1;     ///< comparisons since then_; the state is renewed after renew_
   std::uint64_t issues_ = 0;    ///< since then, or since a skip
   bool long_ = false;           ///< slots of long instructions were skipped last
-  std::uint64_t credit_ = 256;  ///< issues that have not paid for a look yet
+  std::uint64_t credit_ = 256;  ///< issues not yet spent on comparisons
 };
 
 }  // namespace tessera

@@ -15,18 +15,18 @@ namespace tessera {
 struct PipelineLane {
   engine::IssueTrace trace;
   engine::Scoreboard board;
-  std::size_t issued = 0;  ///< demands of the trace's front
+  std::size_t issued = 0;  ///< number of issued demands of the trace's front
   bool running = false;
-  bool waits = false;  ///< for the DMA, and does not run meanwhile
+  bool waits = false;  ///< for the DMA; not running meanwhile
   Cycle last_issue, end;
-  std::uint64_t accounted = 0;  ///< until when `stalls` say where cycles went
+  std::uint64_t accounted = 0;  ///< cycle up to which `stalls` account for time
   Stalls stalls;
-  // The instructions that come next:
-  std::span<const engine::Demand> group;  ///< a pair until it issues, together or apart
+  // The next instructions:
+  std::span<const engine::Demand> group;  ///< a pair stays until it issues, together or split
   std::uint32_t step = 0, steps = 1;      ///< the issuing group's slot, and number of slots
-  engine::Scoreboard::Ready ready;        ///< its first instruction's, but for units
+  engine::Scoreboard::Ready ready;        ///< of its first instruction, without units
 
-  /// The step of the group at which something next happens but that a slot passes.
+  /// The next step of the group at which more happens than the passing of a slot.
   [[nodiscard]] std::uint32_t eventful_step() const {
     if (step == 0) return 0;
     std::uint32_t first = steps - 1;

@@ -7,7 +7,7 @@
 namespace tessera {
 namespace {
 
-/// The first byte that is in both.
+/// The first byte in both sets of ranges.
 std::optional<std::uint32_t> common_byte(const RaceCheck::Ranges& a, const RaceCheck::Ranges& b) {
   auto left = a.begin();
   auto right = b.begin();
@@ -33,7 +33,7 @@ std::string describe(std::uint32_t address, const std::string& what) {
   return fmt::format("data race at address {:#x}: {}", address, what);
 }
 
-/// Between a worker and the others, by their logs of one memory.
+/// Conflict between a worker and the others, from their logs of one memory.
 std::optional<std::string> conflict_of(std::uint32_t worker, std::vector<engine::AccessLog>& logs) {
   engine::AccessLog& own = logs[worker];
   for (std::uint32_t other = 0; other < logs.size(); ++other) {

@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// Who touched which bytes of one tile, and of its memory outside, between a `run` and the next
-/// `join`, and which bytes a transfer in flight owns. Workers of one window may share what they
-/// only read; a transfer's sources may not be written and its destinations not touched until it has
-/// been waited for.
+/// Tracks which workers accessed which bytes of one tile's SRAM and external memory between a `run`
+/// and the next `join`, and which bytes transfers in flight own. Workers of one window may share
+/// what they only read; until a transfer has been waited for, its sources may not be written nor
+/// its destinations accessed.
 class RaceCheck {
  public:
   using Ranges = std::vector<engine::ByteRange>;
@@ -23,26 +23,26 @@ class RaceCheck {
 
   /// The log that records a worker's accesses of this window.
   engine::AccessLog& log(std::uint32_t worker) { return logs_[worker]; }
-  /// The log of its transfers' bytes in memory outside.
+  /// The log of a worker's transfers, in external memory.
   engine::AccessLog& outer_log(std::uint32_t worker) { return outer_logs_[worker]; }
-  /// The first conflict of what `worker` has recorded: "data race at address 0x40: it wrote what
+  /// The first conflict of `worker`'s recorded accesses: "data race at address 0x40: it wrote what
   /// worker 2 has read"; nothing if there is none.
   std::optional<std::string> check_worker(std::uint32_t worker);
-  /// All workers have been joined.
+  /// Ends the window: all workers have been joined.
   void end_window();
 
-  /// A transfer takes `sources` and fills `destinations` until end_transfer(). Returns a conflict
-  /// with the workers that run or with another transfer.
+  /// A transfer owns `sources` and `destinations` until end_transfer(). Returns a conflict with
+  /// running workers or another transfer.
   std::optional<std::string> begin_transfer(Address list, const Ranges& sources,
                                             const Ranges& destinations);
   void end_transfer(Address list);
-  /// Returns how often the list was started before, and counts it.
+  /// Returns how often the list was started before, and counts this start.
   std::uint64_t count_start(Address list) { return starts_[list.count()]++; }
   [[nodiscard]] bool in_flight() const { return !transfers_.empty(); }
 
-  /// Where the supervisor's accesses are recorded while a transfer is in flight.
+  /// The log of the supervisor's accesses while a transfer is in flight.
   engine::AccessLog& supervisor_log() { return supervisor_; }
-  /// Checks what the supervisor has recorded as check_worker() does, then forgets it.
+  /// Checks the supervisor's log like check_worker(), then clears it.
   std::optional<std::string> check_supervisor();
 
  private:

@@ -5,18 +5,18 @@
 
 namespace tessera {
 
-/// Numbers, each with a time, by their times, those of equal times by number. A list: what is put
-/// off mostly goes to its end or close to it.
+/// Numbers sorted by time, equal times by number. A linked list: updated entries mostly go to its
+/// end or close to it.
 class ReadyOrder {
  public:
   using Number = std::uint32_t;
 
-  /// Room for numbers below `count`; none is in it.
+  /// Makes an empty list for numbers below `count`.
   explicit ReadyOrder(Number count) : links_(count + 1), end_(count) {
     links_[end_] = {0, end_, end_, true};
   }
 
-  /// The number now has this time, whether it was in it or not.
+  /// Inserts the number with this time, or changes its time.
   void put(Number number, std::uint64_t time) {
     remove(number);
     Number before = links_[end_].before;

@@ -44,8 +44,8 @@ bool SharedPipeline::busy_at(Cycle time, const More& more) {
   }
 }
 
-/// Does what comes next, a transfer's end before an issue of its cycle; false if that is not before
-/// `limit`.
+/// Processes the next event (a transfer's end before an issue in the same cycle); false if it is
+/// not before `limit`.
 bool SharedPipeline::step(std::uint64_t limit, const More& more) {
   const Pick next = pick();
   const std::optional<Cycle> end = dma_ != nullptr ? dma_->next() : std::nullopt;
@@ -59,7 +59,7 @@ bool SharedPipeline::step(std::uint64_t limit, const More& more) {
   return true;
 }
 
-/// Contexts whose transfers are done then go on.
+/// Lets contexts whose transfers are done at `at` continue.
 void SharedPipeline::end_transfers(std::uint64_t at, const More& more) {
   for (const WorkerDma::Ended& ended : dma_->advance(Cycle(at))) {
     if (heard_) heard_(ended);
@@ -76,11 +76,11 @@ void SharedPipeline::end_transfers(std::uint64_t at, const More& more) {
   }
 }
 
-/// Issues next, and what follows before `limit` as far as it is known.
+/// Issues `pick`, then skips whole periods before `limit`.
 void SharedPipeline::merge(const Pick& pick, std::uint64_t limit, const More& more) {
   issue(pick, more);
-  if (profiled_ != nullptr) return;  // it is told of every issue
-  // A transfer's end changes who issues.
+  if (profiled_ != nullptr) return;  // the profile needs every issue
+  // A transfer's end changes the issue order.
   if (const auto end = dma_ != nullptr ? dma_->next() : std::nullopt)
     limit = std::min(limit, end->count());
   if (!period_.skip({lanes_, units_, port_free_, last_}, pick.at, limit)) return;
@@ -93,13 +93,13 @@ Stalls SharedPipeline::take_stalls(Context context) {
   return std::exchange(lanes_[context].stalls, Stalls{});
 }
 
-/// When the context issues next if all others leave it the port.
+/// The context's next issue if no other context competes.
 std::uint64_t SharedPipeline::eligible(Context context) const {
   return std::max(
       {order_.time(context), port_free_, units_[static_cast<std::size_t>(next_unit_[context])]});
 }
 
-/// Who issues next, and when; kNever if no context runs.
+/// The next issue: context and cycle; kNever if no context runs.
 SharedPipeline::Pick SharedPipeline::pick() const {
   if (revolver_) return pick_in_turn();
   Pick best{0, kNever};
@@ -159,11 +159,11 @@ void SharedPipeline::issue(const Pick& pick, const More& more) {
   look(pick.context, more);
 }
 
-/// Tells the profile how long a worker's issue took.
+/// Adds the time of a worker's issue to the profile.
 void SharedPipeline::profile(Context context, std::uint64_t slots, std::uint64_t arbitration,
                              const engine::Scoreboard::Ready& ready) const {
   const PipelineLane& lane = lanes_[context];
-  if (context + 1 == lanes_.size()) return;  // the supervisor's code is another
+  if (context + 1 == lanes_.size()) return;  // not profiled: the supervisor's code is separate
   const auto pcs = lane.trace.front().edge->pcs().subspan(lane.issued, lane.group.size());
   engine::InstructionProfile first;
   first.times = lane.step == 0 ? 1 : 0;
@@ -180,7 +180,7 @@ void SharedPipeline::leave_stretch(PipelineLane& lane) {
   lane.issued = 0;
 }
 
-/// Fetches the context's next instructions, or its end.
+/// Fetches the context's next instructions, or ends it.
 void SharedPipeline::look(Context context, const More& more) {
   PipelineLane& lane = lanes_[context];
   const auto rest = [&lane] { return lane.trace.front().edge->demands().subspan(lane.issued); };

@@ -13,24 +13,23 @@
 
 namespace tessera {
 
-/// One issue port that the contexts of a tile compete for. What they execute does not depend on
-/// when (workers share no data until `join`), so each has run ahead and left a trace of what it
-/// executed; here the traces are merged in the order of issue, no further than somebody needs.
-/// Leaves out: bank contention, instruction fetch.
-/// Timing: a cycle issues one instruction or pair (engine/pipeline.h), or one step of an
-/// instruction of several slots: its next step waits for the context's turn as the next instruction
-/// would. `revolver`: the first ready context after the one that issued last, round by round; a
-/// context is ready again reissue_cycles after its last issue. `interleaved`: the context that has
-/// been ready longest, of equals the one of least number. The supervisor comes after the workers.
-/// Units with an initiation interval are the tile's; turns pass by who waits for one, so that
-/// revolvers may form convoys (README). A context that waits for the DMA is ready again when its
-/// transfer is done, and its turn has come. Source: cores.md 2 (UPMEM: 11 cycles from an issue of a
-/// tasklet to its next).
+/// One issue port for which a tile's contexts compete. Results do not depend on timing (workers
+/// share no data until `join`), so each context runs ahead and leaves a trace of its instructions;
+/// this class merges the traces in issue order, only as far as needed. Leaves out: bank contention,
+/// instruction fetch.
+/// Timing: a cycle issues one instruction or pair (engine/pipeline.h), or one step of a multi-slot
+/// instruction, whose next step waits for the context's turn like an instruction. `revolver`: round
+/// robin over ready contexts from the one after the last issuer; a context is ready again
+/// reissue_cycles after its last issue. `interleaved`: the context ready longest, ties by lowest
+/// number. The supervisor comes after the workers. Units with an initiation interval are shared by
+/// the tile; a context that waits for one loses its turn, so revolvers may form convoys (README). A
+/// context that waits for the DMA is ready again when its transfer is done and its turn has come.
+/// Source: cores.md 2 (UPMEM: 11 cycles from an issue of a tasklet to its next).
 class SharedPipeline {
  public:
-  using Context = std::uint32_t;  ///< a worker's number; the supervisor's is that of the workers
+  using Context = std::uint32_t;  ///< a worker's number; supervisor: number of workers
 
-  /// `profiled`: the workers' code, if it is told what each issue took; that is slower.
+  /// `profiled`: the workers' code, which counts the time of each issue (slower); null: none.
   SharedPipeline(const TileConfig& tile, std::uint32_t branch_latency,
                  const engine::Code* profiled = nullptr);
 
@@ -40,29 +39,29 @@ class SharedPipeline {
     waits,    ///< for a transfer of the DMA
     ends
   };
-  /// Called then: the last instruction has begun to issue at `at`, and ceases before `end`.
+  /// Called when a trace has been issued: its last instruction began to issue at `at` and ends
+  /// before `end`.
   using More = std::function<Then(Context context, Cycle at, Cycle end)>;
 
-  /// `on`: instructions that issue from now on count in the profile.
+  /// Turns profiling of later issues on or off.
   void profile(bool on) { profiles_ = on; }
-  /// Contexts may wait for this DMA, which outlives the pipeline; null: there is none.
+  /// Sets the DMA that contexts may wait for, which outlives the pipeline; null: none.
   void serve(WorkerDma* dma) { dma_ = dma; }
-  /// Told of every transfer that has ended; null: nobody is.
+  /// Callback for every finished transfer; null: none.
   using Heard = std::function<void(const WorkerDma::Ended&)>;
   void tell(Heard heard) { heard_ = std::move(heard); }
 
   /// The trace for the context's execution.
   engine::IssueTrace& trace(Context context) { return lanes_[context].trace; }
-  /// The context, which does not run, issues its trace from `at` on. `drained`: with nothing under
-  /// way.
+  /// Starts an idle context: it issues its trace from `at` on. `drained`: with no results pending.
   void start(Context context, Cycle at, bool drained, const More& more);
-  /// Merges until the context has ended; returns when it did.
+  /// Merges until the context has ended; returns its end.
   Cycle finish(Context context, const More& more);
-  /// Merges all that issues before `time`; whether any worker then still runs.
+  /// Merges all issues before `time`; true if any worker is then still running.
   bool busy_at(Cycle time, const More& more);
   /// When the context last began to issue an instruction.
   [[nodiscard]] Cycle last_issue(Context context) const { return lanes_[context].last_issue; }
-  /// Where the context's cycles went since this was last asked.
+  /// The context's stalls since the last call.
   Stalls take_stalls(Context context);
 
  private:
@@ -90,16 +89,16 @@ class SharedPipeline {
   bool revolver_;
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
-  const engine::Code* profiled_;  ///< null: nobody asks
+  const engine::Code* profiled_;  ///< null: no profile
   bool profiles_ = true;
   WorkerDma* dma_ = nullptr;
   Heard heard_;
   std::vector<PipelineLane> lanes_;
-  ReadyOrder order_;                     ///< those that run, by when they are ready
-  std::vector<engine::Unit> next_unit_;  ///< by lane: that its next issue needs
+  ReadyOrder order_;                     ///< running contexts, by ready time
+  std::vector<engine::Unit> next_unit_;  ///< by lane: unit of its next issue
   engine::UnitTimes units_{};
   std::uint64_t port_free_ = 0;
-  Context last_ = 0;  ///< that issued
+  Context last_ = 0;  ///< last issuer
   IssuePeriod period_;
 };
 

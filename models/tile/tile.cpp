@@ -88,7 +88,7 @@ const Arrival& Tile::run(engine::Session& session, Cycle horizon) {
   return arrival_;
 }
 
-/// Does what the supervisor stopped for (but sync); false if the tile now needs others.
+/// Handles the supervisor's stop (except sync); false if the tile now needs others.
 bool Tile::serve(const engine::Exit& exit, engine::Session& session) {
   using engine::Stop;
   const std::uint32_t step = program_->step_of(exit.pc);
@@ -137,7 +137,7 @@ void Tile::start_exchange(const engine::Exit& exit) {
   if (races_) guard_transfer(exit, list);
 }
 
-/// The ranges that the streams of the list's next turn read and write.
+/// Adds the ranges that the streams of the list's next turn read and write.
 void Tile::guard_streams(Address list, RaceCheck::Ranges& sources,
                          RaceCheck::Ranges& destinations) {
   const program::StreamList streams = program::read_stream_list(id(), sram(), list);
@@ -156,13 +156,13 @@ void Tile::guard_streams(Address list, RaceCheck::Ranges& sources,
   }
 }
 
-/// From now to the wait, the transfer owns the bytes that its descriptors name.
+/// Makes the transfer own its descriptors' bytes from now to the wait.
 void Tile::guard_transfer(const engine::Exit& exit, Address list) {
   RaceCheck::Ranges sources;
   RaceCheck::Ranges destinations;
   switch (program::carrier_of(sram(), list)) {
     case program::Carrier::memory: {
-      // Whatever its turn moves: the list owns what it names.
+      // The list owns all its ranges, whatever this turn moves.
       const program::OuterListView outer(id(), sram(), list);
       for (std::uint32_t i = 0; i < outer.header().entries; ++i) {
         const program::OuterEntry entry = outer.entry(i);
@@ -239,8 +239,8 @@ std::vector<Address> Tile::awaited() const {
   return lists;
 }
 
-/// Blocks until what it waits for is done, one transfer after another: first for its bytes to move,
-/// then for them to be there.
+/// Blocks until the awaited transfers are done, one after another: first until bytes move, then
+/// until they have arrived.
 void Tile::take_awaited() {
   waiting_for_exchange_ = false;
   exchanged_ = true;
@@ -265,7 +265,7 @@ void Tile::take(const Delivered& delivered) {
   wait_until(done);
   arrival_.span.wait += moving - from;
   arrival_.span.exchange += done - moving;
-  const Cycle waits = from - Cycle(settings_->tile.supervisor.plain_cycles);  // the wait's own time
+  const Cycle waits = from - Cycle(settings_->tile.supervisor.plain_cycles);  // before the wait
   arrival_.span.overlapped += std::clamp(waits, delivered.begin, delivered.done) - delivered.begin;
   if (ready > from && delivered.last.barrier == span_start_) {
     path_ = delivered.last.path;

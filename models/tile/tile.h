@@ -18,42 +18,41 @@
 
 namespace tessera {
 
-/// Activity of one tile, for energy and bounds: since its last barrier, and in all that was
-/// measured.
+/// Activity of one tile, for energy and bounds: since its last barrier, and measured in total.
 struct ActivityAccount {
   TileActivity open;
   TileActivity measured;
 
-  /// Ends a span; it counts if `keep`.
+  /// Ends a span; adds it to `measured` if `keep`.
   void close(bool keep) {
     if (keep) measured.add(open);
     open = {};
   }
 };
 
-/// One core with its SRAM: a supervisor and its workers, run ahead alone between interactions.
-/// The supervisor of a barrel has an issue port of its own; where contexts share a pipeline it is
-/// one more of them; under `single` there is one context, and `run` is a call. Leaves out: bank
-/// contention, instruction fetch, what `run`, `join`, `sync`, `exch` and `ldcw` take of a shared
-/// pipeline: their cycles are the supervisor's alone. Timing: `run` waits for a busy worker, takes
-/// launch_cycles, and starts worker i then, or i times the stagger later; `join` waits for the
-/// latest and takes join_cycles; `ldcw` takes its bytes over the load rate; `sync` and `exch` take
-/// no time of their own beyond what the engine counts. Source: machines.md 1.2 (isa.md: run, join,
-/// ldcw).
+/// One core with its SRAM: a supervisor and its workers, run ahead alone between interactions. The
+/// supervisor of a barrel has its own issue port; on a shared pipeline it is one more context;
+/// under `single` there is one context, and `run` is a call. Leaves out: bank contention,
+/// instruction fetch, slots of a shared pipeline for `run`, `join`, `sync`, `exch` and `ldcw`:
+/// their cycles delay only the supervisor. Timing: `run` waits for a busy worker, takes
+/// launch_cycles, and starts worker i then, or i x stagger later; `join` waits for the last worker
+/// and takes join_cycles; `ldcw` takes bytes / load rate; `sync` and `exch` take only the engine's
+/// cycles. Source: machines.md 1.2 (isa.md: run, join, ldcw).
 class Tile {
  public:
-  /// `sram` outlives the tile and holds its image.
+  /// `sram` outlives the tile and holds the loaded image.
   Tile(const TileSettings& settings, const TileProgram& program, TileId id, std::byte* sram);
 
-  /// Its workers reach these bytes, which outlive it, by its DMA; needs TileSettings::external.
+  /// Gives its workers access to these bytes, which outlive it, by its DMA; needs
+  /// TileSettings::external.
   void reach(std::span<std::byte> outside) { outside_ = outside; }
 
-  /// Nobody computes values: calls of its workers take what `script` says, which outlives the tile.
+  /// No values are computed: worker calls take their cost from `script`, which outlives the tile.
   void replay(const CallScript* script) { script_ = script; }
 
   /// Begins the program again at `at`, after its supervisor has ended.
   void restart(Cycle at);
-  /// Asks the host's cache for what a short run-ahead touches.
+  /// Prefetches the fields that a short run-ahead uses.
   void prefetch() const {
     constexpr std::size_t kLine = 64;  // bytes, a line of the host's cache
     const auto bring = [](const void* line) { __builtin_prefetch(line, 1); };
@@ -66,17 +65,18 @@ class Tile {
     bring(&arrival_);
     bring(&arrival_.span.flops);  // on the next line
   }
-  /// Its host thread runs `next` after it, if not null: much the same, where the code is the same.
+  /// Its host thread runs `next` (if not null) afterwards: with the same code, its reads prefetch
+  /// the same addresses of `next`.
   void expect(const Tile* next) {
     memory_.next = next != nullptr && next->program_ == program_ ? next->memory_.bytes : nullptr;
   }
-  /// Runs ahead from now() until the tile needs others, or passes `horizon` (where contexts
-  /// execute in pieces: with the piece). Throws UserError for a fault.
+  /// Runs ahead from now() to the next interaction, or past `horizon` (contexts that execute in
+  /// pieces finish the piece). Throws UserError for a fault.
   const Arrival& run(engine::Session& session, Cycle horizon = Cycle(UINT64_MAX));
 
-  /// Leaves the barrier it arrived at; what it did since the barrier before is kept if `measured`.
+  /// Leaves the barrier it arrived at; keeps its activity since the previous barrier if `measured`.
   void pass_barrier(Cycle release, bool measured);
-  /// `on`: calls of workers that start from now on count in the profile.
+  /// Turns profiling of later worker calls on or off.
   void profile(bool on);
   /// Ends the last superstep of a tile whose supervisor has ended.
   void finish(bool measured);
@@ -84,40 +84,40 @@ class Tile {
   struct Start {
     Address list;
     Cycle at;
-    Cycle barrier;  ///< that it had left last
-    Path path;      ///< from there to here
+    Cycle barrier;  ///< release of the last barrier it left
+    Path path;      ///< from that barrier to this start
     Cycle hosted;   ///< Tile::hosted()
   };
-  /// Its end: all sides had started at `ready`, `last` at that time; its bytes move from `begin` on
-  /// and are there at `done`.
+  /// A transfer's end: all sides have started at `ready`, with `last` the last one; its bytes move
+  /// from `begin` on and have arrived at `done`.
   struct Delivered {
     Cycle ready, begin, done;
     Bytes sent, received;
     Start last = {};
     program::Carrier carrier = program::Carrier::fabric;
-    Cycle hosted = {};  ///< the most of all sides at their starts
+    Cycle hosted = {};  ///< maximum over all sides at their starts
   };
   void deliver(Address list, const Delivered& delivered);
-  /// When a tile that waits for transfers goes on: nothing before all of them are delivered.
+  /// When a tile that waits for transfers continues; nothing until all of them are delivered.
   [[nodiscard]] std::optional<Cycle> goes_on() const;
   /// The lists of the transfers that it waits for.
   [[nodiscard]] std::vector<Address> awaited() const;
   /// The starts of the last run().
   [[nodiscard]] const std::vector<Start>& started() const { return started_; }
-  /// The start of one that it has not waited for.
+  /// The start of a transfer that it has not yet waited for.
   [[nodiscard]] const Start& start_of(Address list) const;
   /// From the last barrier to now.
   [[nodiscard]] Path path() const { return exchanged_ ? path_ : Path{}; }
-  /// Cycles of transfers with the host in this run that lie before now, its own or those of tiles
-  /// with which it has exchanged: what others need not have waited for yet.
+  /// Cycles of host transfers so far in this run, its own or of tiles it has exchanged with: other
+  /// tiles may not have waited for them yet.
   [[nodiscard]] Cycle hosted() const { return hosted_; }
-  /// A tile of its zone knows of so many.
+  /// Raises hosted() to that of another tile of its zone.
   void hosted(Cycle cycles) { hosted_ = std::max(hosted_, cycles); }
 
-  /// Tells `log`, which outlives the tile, of its waits for exchanges and of its workers.
+  /// Records its waits for exchanges and its workers in `log`, which outlives the tile.
   void record(trace::TileLog* log) { log_ = log; }
 
-  /// Adds what it does to `account`, which outlives the tile; needs TileSettings::count_activity.
+  /// Counts its activity in `account`, which outlives the tile; needs TileSettings::count_activity.
   void record(ActivityAccount* account) { activity_ = account; }
 
   /// How run() ended.
@@ -127,10 +127,10 @@ class Tile {
   [[nodiscard]] TileId id() const { return TileId{supervisor_.tile}; }
   [[nodiscard]] const TileRecord& statistics() const { return record_; }
   [[nodiscard]] const TileProgram& program() const { return *program_; }
-  /// Where the supervisor stands, for messages.
+  /// The supervisor's pc, for messages.
   [[nodiscard]] std::uint32_t pc() const { return supervisor_.pc; }
   [[nodiscard]] const engine::Context& supervisor() const { return supervisor_; }
-  /// Channels of its workers' DMA: none before they first could start a transfer.
+  /// Channels of its workers' DMA; empty until workers can first start a transfer.
   [[nodiscard]] std::span<const DramChannel> channels() const {
     return dma_ ? dma_->channels() : std::span<const DramChannel>{};
   }
@@ -180,11 +180,11 @@ class Tile {
   bool waiting_for_exchange_ = false;
   bool past_limit_ = false;
   bool exchanged_ = false;  ///< the span has exchanged something
-  // The supervisor's own at the span's start, less what workers have done since.
+  // The supervisor's own counts at the span's start, minus its workers' since.
   std::uint64_t instructions_before_ = 0;
   std::uint64_t flops_before_ = 0;
   std::unique_ptr<Workers> workers_;
-  std::unique_ptr<WorkerDma> dma_;            ///< null: workers reach no memory outside
+  std::unique_ptr<WorkerDma> dma_;            ///< null: workers access no external memory
   std::unique_ptr<SharedPipeline> pipeline_;  ///< null: a worker's slots are its own
   trace::TileLog* log_ = nullptr;             ///< null: no trace
   ActivityAccount* activity_ = nullptr;       ///< null: not counted
@@ -201,13 +201,13 @@ class Tile {
   }
   void take(const Delivered& delivered);
   Bytes sent_, received_;         ///< in this span, by exchanges
-  Bytes external_;                ///< in this span, from and to memory outside, by its supervisor
-  std::span<std::byte> outside_;  ///< that its workers reach
+  Bytes external_;                ///< in this span: external memory, by its supervisor
+  std::span<std::byte> outside_;  ///< accessible to its workers
   Path path_;
   Cycle hosted_;
-  std::vector<Flight> flights_;  ///< started and not waited for
+  std::vector<Flight> flights_;  ///< started, not yet waited for
   std::vector<Start> started_;
-  std::vector<std::size_t> open_spans_;  ///< in log_, by worker: to be ended; kNoSpan: none
+  std::vector<std::size_t> open_spans_;  ///< in log_, by worker: open; kNoSpan: none
 };
 
 }  // namespace tessera

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-/// Who executed an instruction, for messages: "supervisor" or "worker 3".
+/// Name of the executing context, for messages: "supervisor" or "worker 3".
 std::string context_name(engine::Role role, std::uint32_t worker);
 
 /// The error for `exit` (a fault): names tile, context, pc, instruction, address and codelet.

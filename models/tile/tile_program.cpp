@@ -22,7 +22,7 @@ TileProgram::TileProgram(std::shared_ptr<const program::CodeImage> image, const 
   decode_blocks(tile, counts);
 }
 
-/// For every shape that a word of the image may start workers with.
+/// Decodes the code for every block shape that a run.block in the image may use.
 void TileProgram::decode_blocks(const TileConfig& tile, engine::CodeCounts counts) {
   constexpr const isa::InstructionInfo& kRun = isa::info(isa::Mnemonic::run_block);
   for (std::uint32_t pc = 0; pc < steps_.size() * kWord; pc += kWord) {

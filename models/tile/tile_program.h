@@ -13,8 +13,8 @@
 
 namespace tessera {
 
-/// One code image, decoded for both roles, and what its addresses mean. Shared by every tile of a
-/// class that holds it.
+/// One code image, decoded for both roles, with names and steps of its addresses. Shared by all
+/// tiles of a class that hold it.
 class TileProgram {
  public:
   /// `kind`: the class's name, for messages; empty: compute tiles.
@@ -23,14 +23,14 @@ class TileProgram {
 
   [[nodiscard]] const engine::Code& supervisor() const { return *supervisor_; }
   [[nodiscard]] const engine::Code& worker() const { return *worker_; }
-  /// The workers' code while the matrix unit takes the blocks that `number` of a run.block names
-  /// (0: its own); null if it cannot.
+  /// The workers' code for the matrix block shape `number` of run.block (0: the unit's own); null
+  /// if the unit does not support it.
   [[nodiscard]] const engine::Code* worker(std::uint32_t number) const;
   [[nodiscard]] const program::CodeImage& image() const { return *image_; }
   [[nodiscard]] std::uint32_t code_bytes() const {
     return static_cast<std::uint32_t>(image_->bytes.size());
   }
-  /// The step that a pc of the supervisor belongs to, or kNoStep: what the image says, looked up.
+  /// The step of a supervisor pc, or kNoStep: a lookup table of the image's steps.
   [[nodiscard]] std::uint32_t step_of(std::uint32_t pc) const {
     return pc / kWord < steps_.size() ? steps_[pc / kWord] : program::kNoStep;
   }

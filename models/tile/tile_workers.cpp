@@ -16,8 +16,8 @@ constexpr std::size_t kNoSpan = ~std::size_t{0};
 
 }  // namespace
 
-/// As one more context of a shared pipeline: it executes ahead, and its issues are merged with the
-/// workers' to know when it got there.
+/// Runs the supervisor as one more context of a shared pipeline: it executes ahead, and its issues
+/// are merged with the workers' to find its time.
 engine::Exit Tile::run_sharing(engine::Session& session) {
   constexpr std::uint64_t kPiece = 1U << 16;  // keeps traces short
   const SharedPipeline::Context self = settings_->tile.contexts;
@@ -65,7 +65,8 @@ void Tile::launch(const engine::Exit& exit, engine::Session& session) {
   for (std::uint32_t i = 0; i < count; ++i) start_worker(i, exit, start + stagger * i, session);
 }
 
-/// True if it is known what all workers take, and nobody asks for each of them.
+/// Starts all workers at once from the script; false if their costs are unknown or needed
+/// separately.
 bool Tile::start_all(const engine::Exit& exit, Cycle stagger, engine::Session& session) {
   const bool each =
       (log_ != nullptr && log_->wants_workers) || settings_->tile.issue == IssueKind::single;
@@ -89,7 +90,7 @@ void Tile::start_worker(std::uint32_t worker, const engine::Exit& exit, Cycle at
   if (settings_->tile.issue == IssueKind::single) wait_until(worker_free_at(worker, session));
 }
 
-/// When the worker has ended; the trace hears of it.
+/// Returns the worker's end and records it in the trace.
 Cycle Tile::worker_free_at(std::uint32_t worker, engine::Session& session) {
   const Cycle end = workers_->free_at(worker, worker_host(session));
   take_work();
@@ -98,7 +99,7 @@ Cycle Tile::worker_free_at(std::uint32_t worker, engine::Session& session) {
   return end;
 }
 
-/// A trace hears of a superstep once: of workers that go on beyond it, until now.
+/// A trace gets each superstep once: closes the spans of still running workers at now().
 void Tile::end_spans() {
   for (std::size_t& span : open_spans_)
     if (span != kNoSpan) log_->workers[std::exchange(span, kNoSpan)].end = now();
@@ -112,7 +113,7 @@ Cycle Tile::workers_free_at(engine::Session& session) {
   return end;
 }
 
-/// Counts the work that workers have executed since as the tile's.
+/// Adds the workers' work since the last call to the tile's.
 void Tile::take_work() {
   const Workers::Work work = workers_->take_work();
   instructions_before_ -= work.instructions;

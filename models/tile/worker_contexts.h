@@ -11,21 +11,21 @@ namespace tessera {
 
 /// The state of a tile's worker contexts, and its weight store.
 struct WorkerContexts {
-  /// As a run begins: `seed` is that of rnd.64, of which each worker of each tile has its own.
+  /// Initial state of a run. `seed` seeds rnd.64; each worker of each tile has its own stream.
   WorkerContexts(const TileConfig& config, const program::CodeImage& image, TileId tile,
                  std::uint64_t seed);
   WorkerContexts(const WorkerContexts&) = delete;
   WorkerContexts& operator=(const WorkerContexts&) = delete;
 
   std::vector<engine::Context> contexts;
-  std::vector<std::uint64_t> weights;  ///< words of 64 bits, as many as the matrix unit needs
+  std::vector<std::uint64_t> weights;  ///< 64-bit words, sized for the matrix unit
 
  private:
   std::vector<float> banks_;                   ///< all contexts' accumulators
-  std::vector<packed::IntegerUnit> integers_;  ///< by context, where the machine has any
+  std::vector<packed::IntegerUnit> integers_;  ///< by context; empty without integer units
 };
 
-/// The stack pointer that a worker begins with, and that each call leaves.
+/// A worker's initial stack pointer, which each call restores.
 constexpr std::uint32_t worker_stack(const program::CodeImage& image, const TileConfig& config,
                                      std::uint32_t worker) {
   return image.worker_stacks.count() + (worker + 1) * config.worker_stack_bytes;

@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// The DMA of a tile whose workers start transfers with its own memory outside (`ldma`, `sdma`): a
-/// front of OuterTraffic, which says when they are done.
-/// Timing: a transfer starts behind the last issue of its instruction; transfers are served in the
-/// order of their starts, one behind the other as OuterTraffic says. A worker has one under way at
-/// most. Source: cores.md 2.1 (UPMEM: at most 2 bytes a cycle, alpha + beta x size).
+/// The DMA of a tile whose workers start transfers with the tile's own external memory (`ldma`,
+/// `sdma`): a front end of OuterTraffic, which gives the timing.
+/// Timing: a transfer starts after the last issue of its instruction; transfers are served in order
+/// of their starts, as in OuterTraffic. A worker has at most one in flight. Source: cores.md 2.1
+/// (UPMEM: at most 2 bytes a cycle, alpha + beta x size).
 class WorkerDma {
  public:
   /// Operands of one instruction.
@@ -29,25 +29,25 @@ class WorkerDma {
   struct Ended {
     std::uint32_t worker;
     Request request;
-    Cycle start, begin, done;  ///< it starts; its first request is issued
+    Cycle start, begin, done;  ///< start; issue of its first request; end
   };
 
-  /// `outside` are the bytes of the tile's memory; both outlive it. machine.external.worker_dma is
-  /// given.
+  /// `outside`: the bytes of the tile's external memory; it and `memory` outlive this. Needs
+  /// machine.external.worker_dma.
   WorkerDma(const ExternalConfig& external, double clock_ghz, const engine::TileMemory& memory,
             std::span<std::byte> outside);
 
   void leave_values() { traffic_.leave_values(); }
-  /// The error in the operands; nothing if they are allowed.
+  /// The error in the operands; nothing if they are valid.
   [[nodiscard]] std::optional<std::string> refused(const Request& request) const;
-  /// Starts one that is allowed, at a cycle that advance() has not passed.
+  /// Starts a valid request, at a cycle that advance() has not passed.
   void start(std::uint32_t worker, Cycle at, const Request& request);
-  /// No transfer that has started ends before it; nothing if none is under way.
+  /// Lower bound on the next end of a transfer; nothing if none is in flight.
   [[nodiscard]] std::optional<Cycle> next() const { return traffic_.next(); }
-  /// The transfers that end at `to`, which is not behind next(), by worker.
+  /// The transfers that end at `to`, which must not exceed next(), by worker.
   const std::vector<Ended>& advance(Cycle to);
 
-  /// One after the other.
+  /// The channels of the tile's external memory.
   [[nodiscard]] std::span<const DramChannel> channels() const { return traffic_.channels(); }
 
  private:

@@ -45,7 +45,7 @@ void Workers::start(const Launch& launch, const Host& host) {
   pipeline_->start(launch.worker, launch.at, true, more(host));
 }
 
-/// To its end. A slot comes every so many cycles.
+/// Runs a worker with its own slots to its end, at a fixed number of cycles per slot.
 void Workers::run_alone(const Launch& launch, const Host& host) {
   const std::uint32_t worker = launch.worker;
   const Cycle at = launch.at;
@@ -65,7 +65,7 @@ void Workers::run_alone(const Launch& launch, const Host& host) {
   started_[worker] = kSettled;
 }
 
-/// Where the slots of the codelet at `pc` went.
+/// Adds a call's slots to the stalls of the codelet at `pc`.
 void Workers::account(std::uint32_t pc, const CallOutcome& took) {
   const std::uint64_t pace = program_.worker().timing().cycles_per_slot();
   Stalls& stalls = stalls_of(pc);
@@ -100,8 +100,7 @@ void Workers::count(const CallOutcome& known, const Host& host) {
     (*counts)[i] += known.activity[i];
 }
 
-/// Where nobody computes values, the time of a call is known; the run's limit then stops the call
-/// as a whole.
+/// With a script the call's time is known; the run's limit then stops the whole call.
 engine::Exit Workers::execute_or_replay(const Launch& launch, std::uint64_t limit,
                                         const Host& host) {
   if (script_ == nullptr) return execute(launch.worker, limit, host);
@@ -131,7 +130,7 @@ engine::Exit Workers::execute(std::uint32_t worker, std::uint64_t limit, const H
   return exit;
 }
 
-/// Throws if the worker stopped for what it may not do.
+/// Throws if the worker stopped at an operation that it may not perform.
 void Workers::check_end(std::uint32_t worker, const engine::Exit& exit, const Host& host) const {
   const engine::Context& context = own_.contexts[worker];
   if (exit.stop != engine::Stop::limit && exit.stop != engine::Stop::end_worker)
@@ -147,7 +146,7 @@ void Workers::check_races(std::uint32_t worker, const Host& host) const {
                      started_[worker], *conflict);
 }
 
-/// Executes ahead of its issues, so far that traces stay short.
+/// Executes a piece ahead of its issues; bounded so that traces stay short.
 Workers::Progress Workers::run_piece(std::uint32_t worker, const Host& host) {
   constexpr std::uint64_t kPiece = 1U << 16;
   host.session.trace_issues(&pipeline_->trace(worker));
@@ -203,7 +202,7 @@ SharedPipeline::More Workers::more(const Host& host) {
   };
 }
 
-/// From now on it is known when the worker ended.
+/// Determines the worker's end, if not yet known.
 void Workers::settle(std::uint32_t worker, const Host& host) {
   if (started_[worker] == kSettled) return;
   free_at_[worker] = pipeline_->finish(worker, more(host));

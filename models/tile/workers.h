@@ -22,48 +22,48 @@ namespace tessera {
 /// Settings that all tiles of a class share in one run.
 struct TileSettings {
   TileConfig tile;
-  Cycle max_cycles;        ///< code that passes it has made no progress
+  Cycle max_cycles;        ///< limit: code that exceeds it makes no progress
   std::uint64_t seed = 1;  ///< seeds rnd.64, mixed with tile and worker
   bool check_races = false;
   bool count_activity = false;  ///< for Tile::record(ActivityAccount*)
   bool profile = false;         ///< profiles codelets, for engine::profile
   engine::Engine engine = engine::Engine::interpreter;
   std::uint32_t sync_zones = 1;  ///< zones 0 to this - 1 exist
-  /// Memory outside that workers reach by themselves, if they do, and the tiles' clock.
+  /// External memory that workers access themselves (none: they do not), and the tiles' clock.
   std::optional<ExternalConfig> external = {};
   double clock_ghz = 1.0;
-  bool streams = false;   ///< the fabric's lists are those of streams
+  bool streams = false;   ///< the fabric's lists are stream lists
   std::string kind = {};  ///< the class's name, for messages; empty: compute tiles
 };
 
 /// The worker contexts of one tile and its weight store.
-/// Timing: on a barrel, and under `single`, a worker's slots depend on itself alone: it runs to its
-/// end when it is started at t, and ends at t + slots x cycles of a slot. Where contexts share the
-/// pipeline it runs ahead and leaves a trace; its end is known when somebody needs it. Both are
-/// exact because the workers of one `run` share no data until `join`; one that reads the cycle
-/// counter goes on when it is known.
+/// Timing: on a barrel, and under `single`, a worker's slots are independent of the others: started
+/// at t, it runs to its end at once and ends at t + slots x cycles per slot. On a shared pipeline
+/// it runs ahead and leaves a trace; its end is computed on demand. Both are exact because the
+/// workers of one `run` share no data until `join`; a read of the cycle counter waits until its
+/// cycle is known.
 class Workers {
  public:
   struct Work {
     std::uint64_t instructions = 0;
     std::uint64_t flops = 0;
-    Bytes read = {}, written = {};  ///< memory outside, by transfers that have ended
+    Bytes read = {}, written = {};  ///< external memory, by finished transfers
     bool within_limit = true;
   };
   /// State of the host that workers execute with.
   struct Host {
     const engine::TileMemory& memory;
     engine::Session& session;
-    RaceCheck* races;  ///< records what they touch; null: nothing does
+    RaceCheck* races;  ///< records their accesses; null: not recorded
   };
 
-  /// `pipeline`: that the contexts share; null: each has its own slots. `dma`: by which they reach
-  /// memory outside; null: they do not.
+  /// `pipeline`: shared by the contexts; null: each has its own slots. `dma`: for accesses to
+  /// external memory; null: none.
   Workers(const TileSettings& settings, const TileProgram& program, TileId tile,
           SharedPipeline* pipeline, WorkerDma* dma);
 
-  /// Workers of slots of their own are not executed: from the first call of the program on each
-  /// takes what `script` says, which outlives them. To be called when a run begins.
+  /// Workers with their own slots are not executed: from the program's first call on, each takes
+  /// its cost from `script`, which outlives them. Call it when a run begins.
   void replay(const CallScript* script) {
     script_ = pipeline_ == nullptr ? script : nullptr;
     next_call_ = next_launch_ = 0;
@@ -75,36 +75,36 @@ class Workers {
     std::uint32_t worker;
     std::uint32_t pc;
     std::uint32_t argument;    ///< a0
-    const engine::Code* code;  ///< its program's, for the blocks that the matrix unit then takes
+    const engine::Code* code;  ///< the program's, for its matrix block shape
     std::uint32_t superstep;   ///< CSR superstep
     Cycle at;                  ///< not before free_at(worker)
     bool profiled = true;      ///< Context::profiled
   };
 
-  /// Starts a worker. Throws UserError for a fault or a race, as do the next four, since workers
-  /// may execute then.
+  /// Starts a worker. Like the next four functions it may execute workers and then throws UserError
+  /// for a fault or a race.
   void start(const Launch& launch, const Host& host);
-  /// Starts all workers at `pc`, each `stagger` behind the one before, and adds at once what the
-  /// script says that they take. False where it says nothing, or not all of them would end in time:
-  /// then nothing is started.
+  /// Starts all workers at `pc`, each `stagger` after the previous, and adds their costs from the
+  /// script at once. Starts none and returns false without a script, or if not all would end within
+  /// the limit.
   bool start_all(std::uint32_t pc, Cycle at, Cycle stagger, const Host& host);
-  /// When `worker` has ended what it was last given.
+  /// The end of `worker`'s last call.
   Cycle free_at(std::uint32_t worker, const Host& host);
   Cycle all_free_at(const Host& host);
   /// True if some worker runs at `time`.
   bool busy_at(Cycle time, const Host& host);
-  /// All that `worker` has traced was issued, as SharedPipeline::More says: executes more.
+  /// SharedPipeline::More: all of `worker`'s trace was issued; executes more.
   SharedPipeline::Then go_on(std::uint32_t worker, Cycle at, Cycle end, const Host& host);
-  /// A transfer that a worker has started is done.
+  /// Counts a finished transfer of a worker.
   void count(const WorkerDma::Ended& ended) {
     (ended.request.outward ? work_.written : work_.read) += Bytes(ended.request.bytes);
   }
 
   /// Returns the work that workers have executed since the last call.
   Work take_work() { return std::exchange(work_, Work{}); }
-  /// Ends a superstep: where cycles went counts if `measured`.
+  /// Ends a superstep; keeps its stalls if `measured`.
   void close_stalls(bool measured);
-  /// By codelet: where it begins, and where its workers' cycles went.
+  /// Stalls of one codelet, which begins at `pc`, over all workers.
   struct CodeletStalls {
     std::uint32_t pc;
     Stalls open, measured;
@@ -114,7 +114,7 @@ class Workers {
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(free_at_.size()); }
   /// "worker 2 running ...", if a worker passed the cycle limit; else empty.
   [[nodiscard]] std::string endless() const;
-  /// Words of 64 bits, as many as the matrix unit needs.
+  /// 64-bit words, sized for the matrix unit.
   [[nodiscard]] std::span<std::uint64_t> weights() { return own_.weights; }
   [[nodiscard]] const engine::Context& context(std::uint32_t worker) const {
     return own_.contexts[worker];
@@ -149,7 +149,7 @@ class Workers {
   std::vector<const engine::Code*> codes_;  ///< by worker: its code
   std::vector<Cycle> free_at_;              ///< by worker, if it has settled
   std::vector<Progress> progress_;          ///< by worker, on a shared pipeline
-  std::vector<std::uint32_t> started_;      ///< pc; kSettled: its time is known
+  std::vector<std::uint32_t> started_;      ///< by worker: pc; kSettled: its end is known
   std::vector<CodeletStalls> stalls_;
   std::vector<std::uint32_t> endless_;  ///< workers that passed the cycle limit
   Work work_;

@@ -14,7 +14,7 @@ using program::OuterTurn;
 using program::Stream;
 using program::Walk;
 
-/// Start by start they take turn by turn.
+/// True if each start takes the next turn, without gaps.
 bool follow_each_other(const program::Turns& turns) {
   return turns.first == 0 && turns.every == 1 && turns.skipped == 0 && turns.period == 0;
 }
@@ -74,7 +74,7 @@ const CarriedBytes::Shared& CarriedBytes::sent(std::uint32_t exchange) {
   const auto found = sent_.find(exchange);
   if (found != sent_.end()) return found->second;
   static const Shared kNothing;
-  if (!asked_.insert(exchange).second) return kNothing;  // its bytes come from itself
+  if (!asked_.insert(exchange).second) return kNothing;  // cyclic: its bytes depend on itself
   Shared all;
   for (std::vector<Bytes>& start : find_sent(exchange)) {
     std::vector<SharedBytes>& now = all.emplace_back();
@@ -125,7 +125,7 @@ const CarriedBytes::Bytes& CarriedBytes::contents_of(BufferId id) {
   return contents->second;
 }
 
-/// Nobody writes it: the node has no workers.
+/// True if a buffer with initial contents is never written, on a node without workers.
 bool CarriedBytes::is_constant(BufferId id) const {
   const program::Buffer& buffer = program_.buffer(id);
   const std::uint32_t begin = images_.buffer_address[static_cast<std::size_t>(id)].count();

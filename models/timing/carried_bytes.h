@@ -17,19 +17,20 @@
 
 namespace tessera {
 
-/// From the first byte of a walk to behind its last one, whatever turn it is.
+/// Bytes from the first to one past the last byte of a walk, over all its turns.
 std::uint64_t reach_of(const program::Walk& walk, const program::Turns& turns);
 
-/// By tile: where each exchange writes, sorted.
+/// By tile: the ranges that exchanges write, sorted.
 using ReceivedByTile = std::vector<std::vector<WalkedTile::Received>>;
 
-/// The bytes that streams bring, if nodes without workers carry them from contents of buffers.
+/// The bytes that streams deliver, if nodes without workers forward them from buffers' initial
+/// contents.
 class CarriedBytes {
  public:
-  /// By start, and by stream: the bytes.
+  /// Bytes, by start and stream.
   using Sent = std::vector<std::vector<std::vector<std::byte>>>;
-  /// Follows a node that holds these contents and to which these exchanges bring what they do, and
-  /// returns what it sends in another (TileWalk::record).
+  /// Walks a node that holds `known` contents and deliveries; returns the bytes it sends in
+  /// `exchange` (TileWalk::record).
   struct Known {
     std::vector<WalkedTile::Contents> contents = {};
     std::vector<WalkedTile::Brought> brought = {};
@@ -41,9 +42,9 @@ class CarriedBytes {
   CarriedBytes(const program::Program& program, const program::Images& images,
                const MachineConfig& machine, const ReceivedByTile& received, Follow follow);
 
-  /// The bytes that an exchange brings to a tile; none if nobody knows them.
+  /// The bytes that an exchange delivers to a tile; empty if unknown.
   Deliveries to(std::uint32_t tile, std::uint32_t exchange);
-  /// True if both exchanges bring bytes over a common kind of streams.
+  /// True if both exchanges deliver over a common kind of stream.
   [[nodiscard]] bool are_alike(std::uint32_t one, std::uint32_t other) const;
 
  private:

@@ -40,9 +40,9 @@ TileWalk::TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedT
   for (const WalkedTile::Contents& contents : holds.known)
     memory_.know(contents.address, contents.bytes);
   for (const WalkedTile::Range& range : holds.kept) memory_.keep(range.address, range.bytes);
-  // Whose list it is that an exchange starts by is read from there, though not known of all tiles.
+  // The walk reads list addresses from the first tile's table, though other tiles' differ.
   std::ranges::copy(holds.table.bytes, memory_.bytes() + holds.table.address);
-  // Nothing but its stack pointer: a program that runs again finds what the run before has left.
+  // Only the stack pointer is known: in a later run the registers hold what the previous run left.
   Registers none;
   none.known = 1;
   for (std::uint32_t worker = 0; worker < tile.contexts; ++worker) {
@@ -75,7 +75,7 @@ std::optional<std::string> TileWalk::run() {
   return std::nullopt;
 }
 
-/// The last calls were those of all workers.
+/// Records a launch: the last calls were one of each worker.
 void TileWalk::note_launch() {
   script_.launched.push_back(
       launches_.of({script_.calls.end() - tile_.contexts, script_.calls.end()}));
@@ -135,7 +135,8 @@ void TileWalk::for_each_received(std::uint32_t exchange, std::uint64_t start,
   }
 }
 
-/// That start has landed. Workers of a shared pipeline execute in the run, which brings nothing.
+/// Marks that a start's bytes have arrived. Workers of a shared pipeline execute in the run, which
+/// moves no bytes.
 void TileWalk::bring(std::uint32_t exchange, std::uint64_t start) {
   const auto known = std::ranges::find(holds_.brought, exchange, &WalkedTile::Brought::exchange);
   if (known == holds_.brought.end()) {
@@ -260,7 +261,7 @@ std::optional<std::string> TileWalk::call(const Call& call) {
   return std::nullopt;
 }
 
-/// A worker begins with what `run` gives it, and with what is known of its registers.
+/// Known registers at a call's begin: those that `run` sets and the worker's known ones.
 TileWalk::Registers TileWalk::begun(const Call& call) const {
   Registers registers = numbered_[call.registers];
   registers.known |= 1U << kReturnRegister | 1U << kArgumentRegister;
@@ -269,7 +270,7 @@ TileWalk::Registers TileWalk::begun(const Call& call) const {
   return registers;
 }
 
-/// The last one that was found is tried first.
+/// Looks for a summary that applies to the call, most recent first.
 std::optional<TileWalk::Followed> TileWalk::summarised(const Call& call, Summaries& summaries) {
   const Registers before = begun(call);
   for (std::size_t i = summaries.size(); i-- > 0;) {
@@ -308,11 +309,11 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   if (!walk.run(end)) return why(walk, who);
   const std::uint32_t stack = worker_stack(image_, tile_, call.worker);
   const bool leaves_known = memory_.leave_own(stack - tile_.worker_stack_bytes, stack);
-  // Calls that are not followed again would not say that they write there, too.
+  // Reused calls would not report that they write there too.
   if (leaves_known) calls_.clear();
   if (end.stop != engine::Stop::end_worker)
     return fmt::format("{}: what it may not do at {}", who, code_.program.where(end.pc));
-  // Calls behind it rely on it.
+  // Later calls rely on the rounding mode.
   if ((context.fcsr >> kFlags) != 0)
     return fmt::format("{}: another rounding mode at {}", who, code_.program.where(end.pc));
   registers = {};
@@ -326,8 +327,8 @@ std::optional<std::string> TileWalk::follow(const Call& call, Registers& registe
   return std::nullopt;
 }
 
-/// Executes the call that was followed. It takes the same whatever numbers stand for those that are
-/// not known, but a load by one of them may fault: then others are tried.
+/// Executes the walked call. Its time is independent of the unknown values, but a load at an
+/// unknown address may fault: then another placeholder value is tried.
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              CallOutcome& outcome) {
   constexpr std::uint32_t kAlign = 64;
@@ -341,7 +342,7 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   return fault;
 }
 
-/// `unknown`: what registers hold that are not known.
+/// `unknown`: value of unknown registers.
 
 std::optional<std::string> TileWalk::measure(const Call& call, const Registers& before,
                                              std::uint32_t unknown, CallOutcome& outcome) {

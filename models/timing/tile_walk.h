@@ -26,7 +26,7 @@
 
 namespace tessera {
 
-/// A walked call that stands for others, and the time and activity of each.
+/// A walked call that represents equal others, with their time and activity.
 struct WalkedCall {
   engine::CallSummary summary;
   CallOutcome outcome;
@@ -46,7 +46,7 @@ struct WalkedCode {
   TileProgram program;
 };
 
-/// Bytes that lie at an end of a stream, unit by unit.
+/// Layout of the bytes at an end of a stream.
 struct StreamEnd {
   std::uint32_t address;
   std::uint32_t unit;
@@ -71,10 +71,10 @@ struct Delivery {
   SharedBytes bytes;
   auto operator<=>(const Delivery&) const = default;
 };
-/// Start by start of an exchange.
+/// Deliveries of an exchange, by start.
 using Deliveries = std::vector<std::vector<Delivery>>;
 
-/// The contents of a tile before the run that its path may depend on.
+/// A tile's contents before the run that its control flow may depend on.
 struct WalkedTile {
   struct Range {
     std::uint32_t address, bytes;
@@ -85,36 +85,36 @@ struct WalkedTile {
     std::vector<std::byte> bytes;
     auto operator<=>(const Contents&) const = default;
   };
-  std::vector<Contents> known;  ///< arguments, and what was looked up
+  std::vector<Contents> known;  ///< arguments, and looked-up buffers
   std::vector<Range> lookable;  ///< initialised buffers, by number
   std::vector<Range> kept;      ///< lists and their table
-  /// Where an exchange of that number writes.
+  /// A range that exchange number `exchange` writes.
   struct Received {
     std::uint32_t exchange;
-    Range range;  ///< whatever turn it is
-    /// A stream's turns: it brings bytes that may be looked up. Null: the range is written whole.
+    Range range;  ///< over all turns
+    /// A stream's turns; its bytes may be looked up. Null: the whole range is written.
     const program::Turns* turns = nullptr;
     std::array<std::uint32_t, 3> steps = {};  ///< by digit of a turn
-    std::uint32_t bytes = 0;                  ///< a turn's
+    std::uint32_t bytes = 0;                  ///< per turn
     auto operator<=>(const Received&) const = default;
   };
-  /// The bytes that an exchange was found to bring.
+  /// The known bytes that an exchange delivers.
   struct Brought {
     std::uint32_t exchange;
-    Deliveries starts;  ///< none: nobody knows what
+    Deliveries starts;  ///< empty: unknown
     auto operator<=>(const Brought&) const = default;
   };
   std::vector<Received> received;  ///< by exchange
-  std::vector<Brought> brought;    ///< by exchanges that were looked up
-  /// The lists in the order of their table; addresses are the first tile's.
+  std::vector<Brought> brought;    ///< by looked-up exchange
+  /// The lists in table order, with the first tile's addresses.
   struct List {
     std::uint32_t exchange, address;
   };
   std::vector<List> lists;
-  Contents table;  ///< the first tile's: others have other addresses
+  Contents table;  ///< of the first tile; other tiles' addresses differ
 };
 
-/// Numbers values from 0 on, equal ones alike.
+/// Assigns numbers from 0 to distinct values.
 template <class Value>
 class Numbers {
  public:
@@ -145,44 +145,45 @@ class Numbers {
   std::vector<const Value*> values_;
 };
 
-/// Follows one tile's supervisor from its entry to its end with all calls of its workers, and
-/// measures these: each call once for the same code, arguments and known registers of its context,
-/// on memory of which it holds what is known alone.
+/// Walks one tile's supervisor from its entry to its end with all worker calls, and measures them:
+/// once for each combination of code, arguments and known registers, on memory that holds only
+/// known bytes.
 class TileWalk {
  public:
-  /// `known`: followed on tiles with the same codelets. All else outlives it.
+  /// `known`: calls walked on tiles with the same codelets. The other arguments outlive this.
   TileWalk(const WalkedCode& code, const TileConfig& tile, const WalkedTile& holds,
            WalkedCalls known);
 
-  /// Walks the code. Returns the reason if some value decides; nothing: none does.
+  /// Walks the code. Returns the reason if some unknown value affects time or control flow, else
+  /// nothing.
   std::optional<std::string> run();
-  /// run() notes what the tile sends in an exchange at each start, if that is known: `ends` gives
-  /// where its streams read then.
+  /// Makes run() record the known bytes that the tile sends at each start of `exchange`; `ends`
+  /// gives its streams' source ends.
   using EndsAt = std::function<std::vector<StreamEnd>(std::uint64_t start)>;
   void record(std::uint32_t exchange, EndsAt ends) {
     recorded_ = exchange;
     ends_at_ = std::move(ends);
   }
-  /// Bytes by start, and by end; fewer starts than there were if one sends unknown bytes.
+  /// The recorded bytes, by start and end; stops at the first start with unknown bytes.
   [[nodiscard]] const std::vector<std::vector<std::vector<std::byte>>>& sent() const {
     return sent_;
   }
-  /// Numbers of buffers whose contents would have let run() go on; behind all of them those of
-  /// exchanges whose bytes would have.
+  /// Buffers (by number) whose contents would have let run() continue; numbers after all buffers
+  /// are exchanges.
   [[nodiscard]] const std::vector<std::uint32_t>& wanted() const { return wanted_; }
-  /// Calls that were followed; the others were like one of them.
+  /// Number of walked calls; the others equal one of them.
   [[nodiscard]] std::uint64_t followed() const { return followed_; }
   /// After run(): time and activity of all calls.
   [[nodiscard]] CallScript take_script() { return std::move(script_); }
-  /// After run(): calls that stand for others, on tiles of other kinds too.
+  /// After run(): walked calls, reusable on tiles of other kinds.
   [[nodiscard]] WalkedCalls take_calls() { return std::move(summaries_); }
 
  private:
   using Registers = engine::KnownRegisters;
   struct Call {
     std::uint32_t pc, argument, worker, block;
-    std::uint32_t registers;  ///< number of these
-    std::uint32_t flights;    ///< number of the exchanges under way
+    std::uint32_t registers;  ///< number in numbered_
+    std::uint32_t flights;    ///< number of the set of exchanges in flight
     bool operator==(const Call&) const = default;
   };
   struct HashOfCall {
@@ -190,7 +191,7 @@ class TileWalk {
   };
   struct Followed {
     std::uint32_t outcome;
-    std::uint32_t registers;  ///< that it leaves
+    std::uint32_t registers;  ///< after the call
   };
 
   std::optional<std::string> serve(const engine::Exit& exit);
@@ -221,25 +222,25 @@ class TileWalk {
   engine::TaintSets sets_;
   engine::TaintedMemory memory_;
   engine::Session session_;
-  packed::IntegerUnit integers_;  ///< for walks, which know none of its numbers
+  packed::IntegerUnit integers_;  ///< for walks, with unknown contents
   std::optional<WorkerContexts> workers_;
-  std::vector<std::uint32_t> registers_;  ///< by worker: their number
+  std::vector<std::uint32_t> registers_;  ///< by worker: number in numbered_
   Numbers<Registers> numbered_;
   std::unordered_map<Call, Followed, HashOfCall> calls_;
   WalkedCalls summaries_;
-  std::unordered_map<const WalkedCall*, Followed> met_;  ///< by what stood for a call: the last one
+  std::unordered_map<const WalkedCall*, Followed> met_;  ///< by walked call: its last use
   Numbers<CallOutcome> outcomes_;
   Numbers<std::vector<std::uint32_t>> launches_;  ///< outcomes of all workers
   CallScript script_;
   void note_sent(std::uint64_t start);
   void bring(std::uint32_t exchange, std::uint64_t start);
 
-  std::map<std::uint32_t, std::uint64_t> started_;  ///< how often, by exchange
+  std::map<std::uint32_t, std::uint64_t> started_;  ///< number of starts, by exchange
   std::optional<std::uint32_t> recorded_;
   EndsAt ends_at_;
   std::vector<std::vector<std::vector<std::byte>>> sent_;
   std::set<std::uint32_t> ran_;            ///< workers since the last join
-  std::vector<WalkedTile::List> flights_;  ///< started and not waited for, by exchange
+  std::vector<WalkedTile::List> flights_;  ///< started, not yet waited for, by exchange
   Numbers<std::vector<std::uint32_t>> numbered_flights_;
   std::uint64_t followed_ = 0;
   std::vector<std::uint32_t> wanted_;

@@ -28,7 +28,7 @@ constexpr std::size_t kTilesAPiece = 16;
 
 std::size_t index_of(BufferId id) { return static_cast<std::size_t>(id); }
 
-/// Sorted, of each exchange without gaps between neighbours.
+/// Sorts ranges and merges adjacent ones of the same exchange.
 void merge(std::vector<WalkedTile::Received>& all) {
   std::ranges::sort(all);
   std::vector<WalkedTile::Received> merged;
@@ -78,10 +78,10 @@ ReceivedByTile received_by_tile(const Program& program, const Images& images) {
   return received;
 }
 
-/// Tiles that hold the same, as far as anybody knows.
+/// Tiles whose known contents are equal.
 struct Kind {
   std::vector<std::uint32_t> tiles;   ///< ascending
-  WalkedTile holds;                   ///< each of them
+  WalkedTile holds;                   ///< contents of each of them
   std::vector<std::uint32_t> looked;  ///< numbers of buffers whose contents are known
 };
 
@@ -146,7 +146,7 @@ class Prover {
   [[nodiscard]] bool lookable(BufferId id) const {
     return bool(program_.buffer(id).contents) && program_.buffer(id).bytes > 0;
   }
-  /// Constants of its calls, known as its argument blocks are.
+  /// True for constants of calls, whose contents are known like argument blocks.
   [[nodiscard]] bool is_argument(BufferId id) const {
     return lookable(id) && program_.buffer(id).category == program::Category::arguments;
   }
@@ -161,9 +161,9 @@ class Prover {
   const MachineConfig& machine_;
   HostThreads& threads_;
   const ReceivedByTile received_;
-  std::optional<CarriedBytes> carried_;  ///< once somebody asks
+  std::optional<CarriedBytes> carried_;  ///< made on first use
   std::map<CodeKey, WalkedCode> codes_;
-  std::map<CodeletsKey, WalkedCalls> calls_;  ///< that walks begin with
+  std::map<CodeletsKey, WalkedCalls> calls_;  ///< known at the begin of walks
   std::vector<Proven> proven_;
   TimingProof proof_;
 };
@@ -183,7 +183,7 @@ WalkedTile Prover::holds(std::uint32_t tile) {
     const std::uint32_t begin = segment.address.count();
     const auto bytes = static_cast<std::uint32_t>(segment.bytes.size());
     holds.kept.push_back({begin, bytes});
-    // The first is of control data: the table of lists, argument blocks behind it.
+    // The first segment is control data: the table of lists, then argument blocks.
     if (&segment != &image.segments.front()) continue;
     const auto from = segment.bytes.begin() + (arguments - begin);
     holds.known.push_back({arguments, {from, segment.bytes.end()}});
@@ -203,7 +203,7 @@ WalkedTile Prover::holds(std::uint32_t tile) {
   return holds;
 }
 
-/// Every list begins with the number of its exchange.
+/// Reads the exchange number at the begin of every list.
 void Prover::note_lists(const TileImage& image, WalkedTile& holds) {
   constexpr std::size_t kWord = sizeof(std::uint32_t);
   for (std::size_t at = 0; at + kWord <= holds.table.bytes.size(); at += kWord) {
@@ -242,8 +242,8 @@ std::vector<Kind> Prover::first_kinds() {
   return kinds;
 }
 
-/// Lists differ in length from tile to tile, and so do the ranges that exchanges write: what holds
-/// for all tiles of a kind knows nothing of a byte that one of them receives or has a list at.
+/// Lists and received ranges differ in length from tile to tile: a byte counts as unknown for the
+/// kind if any of its tiles receives it or has a list there.
 void Prover::add_written(WalkedTile& all, const WalkedTile& one) {
   all.received.insert(all.received.end(), one.received.begin(), one.received.end());
   for (const WalkedTile::Range& range : one.kept) {
@@ -273,14 +273,15 @@ Walked Prover::walk(const Kind& kind) const {
   return walked;
 }
 
-/// The code that workers of a tile may run (all before its supervisor's), and the tile's class.
+/// Key: the code that a tile's workers may run (all code before the supervisor's) and the tile's
+/// class.
 Prover::CodeletsKey Prover::codelets_of(const Kind& kind) const {
   const auto [image, number] = code_of(kind);
   return {{reinterpret_cast<const char*>(image->bytes.data()), image->entry.count()}, number};
 }
 
-/// Walks in batches, each a quarter of all before: a batch begins with the calls that the batches
-/// before have followed. So the followed calls do not depend on the number of threads.
+/// Walks in batches, each a quarter of all previous: a batch knows the calls of earlier batches. So
+/// the walked calls do not depend on the number of threads.
 std::vector<Walked> Prover::walk(const std::vector<Kind>& kinds) {
   std::vector<Walked> walked(kinds.size());
   for (std::size_t from = 0; from < kinds.size();) {
@@ -304,7 +305,7 @@ void Prover::learn(const CodeletsKey& codelets, const WalkedCalls& calls) {
   }
 }
 
-/// Follows a tile of each; returns the kinds to be followed again, with more contents known.
+/// Walks one tile of each kind; returns the kinds to walk again with more contents known.
 std::vector<Kind> Prover::follow(std::vector<Kind> kinds) {
   std::vector<Walked> walked = walk(kinds);
   std::vector<Kind> again;
@@ -345,8 +346,8 @@ CarriedBytes::Sent Prover::follow_sender(std::uint32_t tile, CarriedBytes::Known
   return walk.run() ? CarriedBytes::Sent() : walk.sent();
 }
 
-/// The lists, by their place among the kind's, whose exchanges come over the same streams as those
-/// that are wanted: what decides once may decide again.
+/// Indices of the kind's lists whose exchanges use the same streams as wanted ones: they may be
+/// needed as well.
 std::vector<std::size_t> Prover::brought_alike(const Kind& kind,
                                                const std::vector<std::uint32_t>& wanted) {
   const std::size_t buffers = kind.holds.lookable.size();
@@ -365,7 +366,7 @@ std::vector<std::size_t> Prover::brought_alike(const Kind& kind,
   return alike;
 }
 
-/// By the numbers of the kind's exchanges.
+/// The bytes that streams deliver to `tile`, under the exchange numbers of the kind.
 std::vector<WalkedTile::Brought> Prover::brought_to(std::uint32_t tile, const Kind& kind,
                                                     const std::vector<std::size_t>& lists) {
   std::vector<WalkedTile::Brought> brought;
@@ -381,7 +382,7 @@ std::vector<WalkedTile::Brought> Prover::brought_to(std::uint32_t tile, const Ki
   return brought;
 }
 
-/// Parts a kind by the contents of the buffers that are wanted, and by what streams bring that is.
+/// Splits a kind by the contents of wanted buffers and by the bytes of wanted streams.
 void Prover::look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
                      std::vector<Kind>& parts) {
   using All = std::pair<std::vector<WalkedTile::Contents>, std::vector<WalkedTile::Brought>>;
@@ -418,7 +419,7 @@ void Prover::look_up(const Kind& kind, const std::vector<std::uint32_t>& wanted,
   }
 }
 
-/// In the order of their first tiles, whatever order they were proven in.
+/// Numbers kinds by their first tiles, independent of the order of proofs.
 void Prover::number_kinds() {
   std::ranges::sort(proven_, {}, [](const Proven& kind) { return kind.tiles.front(); });
   for (Proven& kind : proven_) {

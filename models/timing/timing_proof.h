@@ -18,18 +18,18 @@ namespace tessera {
 /// they have the same code, arguments and looked-up contents at the same addresses. Leaves out:
 /// exchange times, which no value decides (their lists do, and they are each tile's own).
 struct TimingProof {
-  /// By tile: tiles of a kind make the same calls, each of which takes the same on all of them.
+  /// By tile. Tiles of a kind make the same calls, with equal times.
   std::vector<std::uint32_t> kind_of;
   std::vector<CallScript> scripts;  ///< by kind
-  /// By BufferId: its contents decide (lists of indices, sizes), so a run has to load them.
+  /// By BufferId: true if its contents affect time (index lists, sizes), so a run has to load them.
   std::vector<bool> looked_up;
-  std::uint64_t calls = 0;  ///< workers' calls that were followed; all others are like one of them
-  /// Where the proof fails, and by what: the run has to compute values then.
+  std::uint64_t calls = 0;  ///< walked worker calls; all others equal one of them
+  /// Where and why the proof fails: the run then has to compute values.
   std::optional<std::string> refusal;
 };
 
-/// Follows the code of a tile of each kind from its entry to its end. `machine` as the program
-/// starts its workers (program::started_by).
+/// Walks the code of one tile of each kind from its entry to its end. `machine`: with the workers
+/// that the program starts (program::started_by).
 TimingProof prove(const program::Program& program, const program::Images& images,
                   const MachineConfig& machine, HostThreads& threads);
 

@@ -39,8 +39,8 @@ class Assembler {
  public:
   explicit Assembler(Reach reach = Reach::near) : reach_(reach) {}
 
-  /// Every call and jump reaches its target; code that holds one that does not is to be written
-  /// again with Reach::far.
+  /// True if every call and jump reaches its target; otherwise write the code again with
+  /// Reach::far.
   [[nodiscard]] bool reaches() const { return reaches_; }
   [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(bytes_.size()); }
   void align(std::uint32_t multiple);
@@ -48,9 +48,9 @@ class Assembler {
   void emit(const isa::Instruction& instruction);
 
   void add_immediate(Reg to, Reg from, std::int32_t immediate);
-  /// In as few instructions as the value needs.
+  /// Emits as few instructions as the value needs.
   void load_immediate(Reg to, std::uint32_t value);
-  /// In two instructions whatever the value, so that it can be set later by patch_address.
+  /// Always emits two instructions, so that patch_address can set the value later.
   void load_address(Reg to, std::uint32_t value);
   void patch_address(std::uint32_t at, Reg to, std::uint32_t value);
   void load_word(Reg to, Reg base, std::int32_t offset);
@@ -58,13 +58,13 @@ class Assembler {
   void run(Reg code, Reg argument, Reg worker);
   void control(std::uint32_t operation);  ///< xctl
   void start_exchange(Reg list);
-  void wait_for_exchange(Reg list);  ///< zero: for all that were started
-  /// Goes to `target`, at any distance.
+  void wait_for_exchange(Reg list);  ///< zero: for all started exchanges
+  /// Jumps to `target`, at any distance.
   void jump(std::uint32_t target);
-  /// Goes on if `value` is not zero; else to where land_here() is called with what it returns.
+  /// Continues if `value` is not zero, else jumps to the place of land_here(result).
   std::uint32_t leave_if_zero(Reg value);
   void land_here(std::uint32_t from);
-  /// Counts down and goes back to `target` while it is not zero, at any distance.
+  /// Decrements `counter` and jumps back to `target` while it is not zero, at any distance.
   void loop(Reg counter, std::uint32_t target);
 
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
@@ -72,7 +72,7 @@ class Assembler {
 
  private:
   void put(std::uint32_t at, const isa::Instruction& instruction);
-  /// Goes to `target`; `link` holds where it came from, or is zero.
+  /// Jumps to `target`; `link` receives the return address, or is zero.
   void put_jump(std::uint32_t at, std::uint32_t target, Reg link);
   [[nodiscard]] std::uint32_t jump_bytes() const;
 

@@ -14,13 +14,13 @@
 /// The list of kernels as the command line sees it. kernels/catalogue.cpp fills it.
 namespace tessera {
 
-/// The options of one kernel: its defaults until a config has been read into them.
+/// The options of one kernel: defaults until a config has been read into them.
 class KernelOptions {
  public:
   virtual ~KernelOptions() = default;
   virtual void visit(config::Fields& fields) = 0;
-  /// Plans the kernel for the machine that `costs` speaks of. Throws UserError if the options and
-  /// the machine do not go together.
+  /// Plans the kernel for the machine of `costs`. Throws UserError if the options do not fit the
+  /// machine.
   [[nodiscard]] virtual std::unique_ptr<Workload> plan(MachineCosts& costs) const = 0;
 };
 
@@ -62,7 +62,7 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
   return {std::move(name), std::move(sentence),
           [planner] { return std::make_unique<Described>(planner); }};
 }
-/// As above, for a workload that is planned as it is made from its options.
+/// As above, for a workload whose constructor plans it from its options.
 template <class Options, class Planned>
 Kernel make_kernel(std::string name, std::string sentence) {
   return make_kernel<Options>(std::move(name), std::move(sentence),

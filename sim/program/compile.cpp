@@ -42,7 +42,7 @@ void Compiler::start() {
   }
 }
 
-/// All vertices of a tile have the workers that they need.
+/// Throws UserError if a vertex of the tile needs workers that the tile does not have.
 void Compiler::require_workers(TileId tile) const {
   const std::uint32_t contexts = tile_of(machine_, index(tile)).contexts;
   for (const Work& item : tiles_[index(tile)].work) {
@@ -118,7 +118,7 @@ void Compiler::place_buffers() {
     state.lists_begin = round_up<std::uint64_t>(layout.end, kListAlign);
     of(memory, Category::exchange) += state.lists_begin - layout.end;
   }
-  // Beyond 32 bits addresses mean nothing: such a program is refused without its lists' sizes.
+  // Addresses have 32 bits: a larger program is refused without its lists' sizes.
   const bool addressable = std::all_of(tiles_.begin(), tiles_.end(), [](const TileState& state) {
     return state.lists_begin <= UINT32_MAX;
   });
@@ -135,7 +135,7 @@ void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
   }
 }
 
-/// One behind the other: those of the chip, or those of each tile.
+/// Places external buffers one after another, on the chip or on each tile.
 void Compiler::place_outers() {
   if (program_.outers().empty()) return;
   check(machine_.has_external, "program: buffers outside on a machine without memory outside");
@@ -216,7 +216,7 @@ void Compiler::finish_tiles() {
   }
 }
 
-/// Nodes that the program does not name end at once, in a zone of their own.
+/// Gives nodes that the program does not name code that ends at once, and a zone of their own.
 void Compiler::add_idle_nodes() {
   const std::uint32_t nodes = node_count(machine_);
   if (images_.tiles.size() == nodes) return;
@@ -246,7 +246,7 @@ std::string Compiler::overflow(std::string_view what) const {
 
 namespace {
 
-/// Refuses buffers that offsets of 32 bits cannot reach into.
+/// Throws UserError for buffers too large for 32-bit offsets.
 void require_addressable(const Program& program, const MachineConfig& machine) {
   for (const Buffer& buffer : program.buffers())
     if (buffer.bytes > UINT32_MAX)
@@ -331,7 +331,7 @@ MachineConfig compiled_for(const MachineConfig& machine) {
   kept.fabric = machine.fabric;
   kept.nodes = machine.nodes;
   kept.has_external = machine.has_external;
-  if (machine.has_external) kept.clock_ghz = machine.clock_ghz;  // that of memory is another
+  if (machine.has_external) kept.clock_ghz = machine.clock_ghz;  // memory has another clock
   kept.external = machine.external;
   kept.tile.overlap = machine.tile.overlap;
   kept.tile.sram_kib = machine.tile.sram_kib;

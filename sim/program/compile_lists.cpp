@@ -42,7 +42,7 @@ void Compiler::compile_exchange(std::size_t step) {
       images_.steps[at].exchange_bound = compiled.bound;
       images_.steps[at].exchange_ports = compiled.ports;
       images_.steps[at].exchange_ends = ends;
-      if (flow_.steps[at].waits) return;  // the only step of its own
+      if (flow_.steps[at].waits) return;  // the only wait step
     }
   };
   if (compiler_ == nullptr) {
@@ -57,7 +57,7 @@ void Compiler::compile_exchange(std::size_t step) {
   for (const DescriptorList& list : compiled.lists) add_list(number, list);
 }
 
-/// Each tile's list of a transfer with memory outside.
+/// Writes each tile's list of a transfer with external memory.
 void Compiler::compile_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
   check(!machine_.external.worker_dma,
@@ -86,7 +86,7 @@ void Compiler::compile_transfer(std::uint32_t number) {
   }
 }
 
-/// Each tile's list of a transfer with the host, and the host's own.
+/// Writes each tile's list of a host transfer, and the host's.
 void Compiler::compile_host_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
   HostStream stream{number, exchange.name, *exchange.host};
@@ -115,7 +115,7 @@ StreamEntry Compiler::entry_of(const Walk& walk) const {
   return entry;
 }
 
-/// Each node's list of the streams that begin together.
+/// Writes each node's list of the streams that begin together.
 void Compiler::compile_streams(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
   std::map<TileId, std::vector<StreamEntry>> tiles;
@@ -147,7 +147,7 @@ void Compiler::compile_streams(std::uint32_t number) {
   }
 }
 
-/// Completes the header by the exchange and its turns.
+/// Completes the header with the exchange number and its turns, and adds the list.
 void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHeader header,
                                  std::span<const std::byte> entries) {
   const std::uint64_t size = sizeof header + entries.size();
@@ -163,7 +163,7 @@ void Compiler::add_transfer_list(std::uint32_t number, TileId tile, TransferHead
   add_list(number, {tile, std::move(bytes)});
 }
 
-/// Counts the list of the exchange of that number; returns the state of its tile.
+/// Counts the list of exchange `number`; returns its tile's state.
 TileState& Compiler::enter_list(std::uint32_t number, TileId tile, std::uint64_t bytes) {
   TileState& state = tiles_[index(tile)];
   check(std::ranges::binary_search(state.group->data.exchanges, number),

@@ -14,7 +14,8 @@
 #include "sim/program/tile_work.h"
 #include "sim/program/transfer_list.h"
 
-/// How a program becomes images: code, buffers, lists. Others include image.h and outline.h.
+/// Compiles a program to images: code, buffers, lists. Internal: users include image.h and
+/// outline.h.
 namespace tessera::program {
 
 /// Data and code shared by all tiles of one control signature.
@@ -30,13 +31,13 @@ struct TileState {
   const ControlGroup* group = nullptr;
   std::vector<BufferId> buffers;
   std::uint64_t lists_begin = 0;
-  std::vector<std::byte> control_data;  ///< table of lists, argument blocks
+  std::vector<std::byte> control_data;  ///< list table, argument blocks
   std::vector<std::byte> lists;
-  std::uint64_t list_bytes = 0;  ///< size of `lists`, even if they are not wanted
-  std::size_t exchanges = 0;     ///< lists
+  std::uint64_t list_bytes = 0;  ///< size of `lists`, even if their bytes are not made
+  std::size_t exchanges = 0;     ///< number of lists
 };
 
-/// A watch has heard enough.
+/// Thrown when a watch returns false.
 struct Stopped {};
 
 constexpr std::uint32_t kListAlign = 8;
@@ -47,7 +48,7 @@ inline void write_word(std::vector<std::byte>& bytes, std::size_t at, std::uint3
 
 class Compiler {
  public:
-  /// Without `compiler` images have sizes, no bytes.
+  /// Without `compiler`, images have sizes but no bytes.
   Compiler(const Program& program, const MachineConfig& machine, const ExchangeSizer& sizer,
            const ExchangeCompiler* compiler, const Watch& watch)
       : program_(program),
@@ -58,7 +59,7 @@ class Compiler {
         flow_(flatten(program)),
         tiles_(program.tiles()) {}
 
-  /// Returns whether it fits with its lists.
+  /// Returns true if the program fits with its lists.
   bool compile() {
     start();
     emit_code();
@@ -111,12 +112,12 @@ class Compiler {
   const Program& program_;
   const MachineConfig& machine_;
   const ExchangeSizer& sizer_;
-  const ExchangeCompiler* compiler_;  ///< null: nobody wants bytes
+  const ExchangeCompiler* compiler_;  ///< null: no bytes are made
   const Watch& watch_;                ///< may be empty
   Flow flow_;
   std::vector<TileState> tiles_;
   std::map<std::vector<std::uint32_t>, ControlGroup> groups_;
-  std::vector<Port> buffers_;  ///< where each begins
+  std::vector<Port> buffers_;  ///< start of each
   Images images_;
   bool fits_without_lists_ = false;
 };

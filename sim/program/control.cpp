@@ -11,9 +11,9 @@
 namespace tessera::program {
 namespace {
 
-constexpr std::uint32_t kCodeAlign = 8;    // the pair rule's
+constexpr std::uint32_t kCodeAlign = 8;    // of the dual-issue pair rule
 constexpr std::uint32_t kStackAlign = 16;  // the ABI's
-// s0 points here in the control data, so that a signed 12-bit offset reaches 4 KiB of it.
+// s0 points this far into the control data, so that signed 12-bit offsets reach 4 KiB of it.
 constexpr std::uint32_t kDataBias = 2048;
 
 enum Operation : std::uint32_t { kEnd = 0, kJoin = 1, kSync = 16 };
@@ -94,7 +94,7 @@ class ControlWriter {
         close(open.back());
       }
     }
-    // The last superstep ends as every other: by a barrier, so that its sync is measured too.
+    // The last superstep ends with a barrier like every other, so that its sync is measured too.
     if (begin != end) {
       code_.image.steps.emplace_back(Address(out_.here()), kNoStep);
       out_.control(kSync + zone_);
@@ -105,7 +105,7 @@ class ControlWriter {
   struct OpenLoop {
     const FlatLoop* loop;
     std::uint32_t top;
-    std::uint32_t branch = 0;  ///< that leaves it
+    std::uint32_t branch = 0;  ///< the branch that leaves it
   };
 
   /// Reads the tile's decision; returns the jump that leaves the loop.
@@ -139,7 +139,7 @@ class ControlWriter {
     const bool exchanges = takes_part && flat.exchange != nullptr;
     if (!overlap_ || (branches_[step - flow_.begin_of_zone(zone_)] && held_for_ != step)) forget();
     if (exchanges && (overlap_ || flat.starts) && !lists_.holds(data_.offset[next_work_])) {
-      // A lone load's delay would be waited for: an instruction that does nothing is shorter.
+      // After a single load the next use would stall: a nop is shorter.
       const std::size_t loads = load_lists(step);
       if (loads == 1 && !flat.sync) out_.add_immediate(Reg::zero, Reg::zero, 0);
     }
@@ -161,9 +161,8 @@ class ControlWriter {
     loaded_codelet_.reset();
   }
 
-  /// Loads the addresses of the lists of this step and of those behind it as far as code runs
-  /// straight on, that no load's delay is waited for: before the barrier, and before workers run.
-  /// Returns the number of loads.
+  /// Loads list addresses of this step and of the following straight-line steps early (before the
+  /// barrier and before workers run), so that no load delay stalls. Returns the number of loads.
   std::size_t load_lists(std::uint32_t step) {
     std::vector<std::uint32_t> wanted;
     std::size_t work = next_work_;
@@ -178,7 +177,7 @@ class ControlWriter {
     return hold(wanted);
   }
 
-  /// It has registers of its own.
+  /// True if the item clobbers registers: a decision or a supervisor codelet.
   [[nodiscard]] static bool uses_registers(const Work& item) {
     return item.decision != nullptr ||
            (item.vertex != nullptr && item.vertex->executor == Executor::supervisor);
@@ -191,7 +190,7 @@ class ControlWriter {
     return loads.size();
   }
 
-  /// Before a loop without inner ones: loads what all its turns need once, if there is room.
+  /// Before an innermost loop: loads once what all iterations need, if registers suffice.
   void hold_for(const FlatLoop& loop, std::size_t number) {
     if (number + 1 < flow_.loops.size() && flow_.loops[number + 1].begin < loop.end) return;
     std::vector<std::uint32_t> lists;
@@ -281,7 +280,7 @@ class ControlWriter {
     return static_cast<Reg>(static_cast<std::uint32_t>(Reg::s2) + loop.depth);
   }
 
-  /// Places the stacks and the data behind the code, and fills in what points to them.
+  /// Places stacks and data after the code, and patches the pointers to them.
   void set_addresses(const TileConfig& tile) {
     const std::uint32_t stacks = round_up(out_.here(), kStackAlign);
     const std::uint32_t top =
@@ -306,7 +305,7 @@ class ControlWriter {
   std::uint32_t zone_;
   const TileWork& work_;
   const ControlData& data_;
-  bool overlap_;  ///< transfers go on beside the code: else it waits where it starts them
+  bool overlap_;  ///< transfers overlap code; else code waits at each start
   Assembler out_;
   ControlCode code_;
   std::map<std::uint32_t, std::uint32_t> codelet_address_;  // by index in Program::codelets
@@ -314,8 +313,8 @@ class ControlWriter {
   std::vector<bool> branches_;  ///< by step of the zone: a loop begins, ends or branches before it
   std::size_t next_work_ = 0;
   HeldLists lists_;
-  std::optional<std::uint32_t> loaded_codelet_;  ///< whose address a1 holds
-  std::optional<std::uint32_t> held_for_;        ///< the step whose loop everything is held for
+  std::optional<std::uint32_t> loaded_codelet_;  ///< codelet whose address a1 holds
+  std::optional<std::uint32_t> held_for_;        ///< begin of the loop whose registers are all held
   std::uint32_t data_pointer_at_ = 0;
   std::uint32_t stack_pointer_at_ = 0;
 };

@@ -9,7 +9,7 @@
 #include "sim/base/types.h"
 
 /// The seam between programs and fabrics: a fabric turns placed copies into the descriptor lists
-/// that its tiles hold in SRAM. Implemented in models/fabric, one class a fabric kind.
+/// that its tiles hold in SRAM. Implemented in models/fabric, one class per fabric kind.
 namespace tessera::program {
 
 /// One end of a placed copy.
@@ -24,27 +24,27 @@ struct PlacedCopy {
   Few<Port> destinations;
 };
 
-/// The list that one tile gives to `exch`: bytes exactly as they stand in SRAM.
+/// The list that one tile gives to `exch`: bytes exactly as in SRAM.
 struct DescriptorList {
   TileId tile;
   std::vector<std::byte> bytes;
 };
 
-/// Bytes that the ports of all tiles move together in one exchange, at least.
+/// Lower bound on the bytes that all tiles' ports move in one exchange.
 struct PortBytes {
-  Bytes sent;      ///< each once, however many receive it
+  Bytes sent;      ///< each counted once, for any number of receivers
   Bytes received;  ///< bytes that both tiles of a pair receive together count once
 };
 
 struct CompiledExchange {
   std::vector<DescriptorList> lists;  ///< one for each tile that sends or receives, by tile
   Cycle makespan;                     ///< achieved, without the fixed cost
-  Cycle bound;                        ///< lower bound: the busiest port's need
+  Cycle bound;                        ///< lower bound, from the busiest port
   PortBytes ports = {};               ///< zero where ports limit nothing
 };
 
-/// Cycles after which each tile has sent and received its part, without the fixed cost; by tile,
-/// those behind the last have no part.
+/// By tile: cycle at which it has sent and received its part, without the fixed cost; tiles after
+/// the last entry take no part.
 using ExchangeEnds = std::vector<std::uint32_t>;
 
 /// A compiled exchange without its lists' bytes.
@@ -60,33 +60,33 @@ struct ExchangeNeeds {
   std::shared_ptr<const ExchangeEnds> ends = {};  ///< null: not known
 };
 
-/// Bytes of a descriptor list in SRAM, for planners: a header, then an entry a fragment that is
-/// sent or received.
+/// Bytes of a descriptor list in SRAM, for planners: a header, then one entry per sent or received
+/// fragment.
 constexpr std::uint64_t kListHeaderBytes = 16;
 constexpr std::uint64_t kSendBytes = 12;
 constexpr std::uint64_t kReceiveBytes = 16;
 
-/// Says what exchanges need without compiling them.
+/// Computes the resource usage of exchanges without compiling them.
 class ExchangeSizer {
  public:
   virtual ~ExchangeSizer() = default;
-  /// The needs of the exchange that ExchangeCompiler::compile would make, with the same errors.
+  /// Resource usage of the exchange that ExchangeCompiler::compile would make; throws the same
+  /// errors.
   [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
                                             std::span<const PlacedCopy> copies) const = 0;
-  /// A sizer (an ExchangeCompiler if this is one) that uses the shortest possible lists, however
-  /// long exchanges take; null: this one's are as short.
+  /// A sizer (an ExchangeCompiler if this is one) that makes the shortest possible lists, whatever
+  /// time exchanges take; null: this one already does.
   [[nodiscard]] virtual std::unique_ptr<ExchangeSizer> shortest() const { return nullptr; }
 };
 
 class ExchangeCompiler : public ExchangeSizer {
  public:
-  /// `exchange` numbers the exchange within its program (it stands in every descriptor list's
-  /// header).
+  /// `exchange` numbers the exchange within its program (in every descriptor list's header).
   [[nodiscard]] virtual CompiledExchange compile(std::uint32_t exchange,
                                                  std::span<const PlacedCopy> copies) const = 0;
   [[nodiscard]] ExchangeNeeds needs(std::uint32_t exchange,
                                     std::span<const PlacedCopy> copies) const override;
-  /// Cycles of the exchange of these copies from its last start on, fixed cost included.
+  /// Cycles of the exchange from its last participant's start on, including the fixed cost.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
 };
 

@@ -7,8 +7,8 @@ namespace tessera::program {
 namespace {
 
 /// The mixing of MurmurHash3 x64 128 (Austin Appleby, public domain), a word at a time, its two
-/// halves beside each other; which kind of step or argument begins is a word too, so that lists of
-/// different lengths do not read alike.
+/// halves in parallel; the kind of each step or argument is hashed too, so that lists of different
+/// lengths differ.
 class Hasher {
  public:
   void add(std::uint64_t word) {
@@ -171,7 +171,7 @@ Fingerprint fingerprint(const Program& program) {
 }
 
 Fingerprint fingerprint(std::span<const PlacedCopy> copies) {
-  std::vector<std::uint32_t> lowest;  // address named, by tile
+  std::vector<std::uint32_t> lowest;  // lowest used address, by tile
   const auto see = [&](const Port& port) {
     const std::size_t tile = index(port.tile);
     if (tile >= lowest.size()) lowest.resize(tile + 1, UINT32_MAX);

@@ -10,9 +10,9 @@
 
 namespace tessera::program {
 
-/// 128 bits that differ where two programs do, for stores of what was found out about programs.
-/// Leaves out what no planner can tell apart: the contents of buffers and transfers (but not that
-/// there are some) and tensors. Not for data that somebody may have chosen to collide.
+/// 128-bit hash of a program, for caches of results about programs. Leaves out what planners cannot
+/// distinguish: the contents of buffers and transfers (but not their presence) and tensors. Not
+/// collision-resistant against chosen data.
 struct Fingerprint {
   std::uint64_t low = 0, high = 0;
   auto operator<=>(const Fingerprint&) const = default;
@@ -20,8 +20,8 @@ struct Fingerprint {
 
 Fingerprint fingerprint(const Program& program);
 
-/// Fingerprint of an exchange as fabrics tell them apart: the same if all addresses of a tile move
-/// by the same distance.
+/// Fingerprint of an exchange as fabrics distinguish them: unchanged if all addresses of a tile
+/// shift by the same distance.
 Fingerprint fingerprint(std::span<const PlacedCopy> copies);
 
 /// Fingerprint of contents.

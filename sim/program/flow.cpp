@@ -94,7 +94,7 @@ class Flattener {
     }
   }
 
-  /// A barrier begins the test, the body and what comes behind: each is reached by a branch.
+  /// A barrier begins the test, the body and the step after the loop: each is a branch target.
   void add_while(const While& loop, std::uint32_t depth) {
     const std::uint32_t begin = here();
     const std::size_t slot = flow_.loops.size();
@@ -114,7 +114,7 @@ class Flattener {
 
   const Program& program_;
   Flow& flow_;
-  std::map<const Exchange*, std::uint32_t> numbers_;  // of those that are started apart
+  std::map<const Exchange*, std::uint32_t> numbers_;  // of exchanges with separate starts and waits
   Behind behind_ = Behind::branch;
 };
 

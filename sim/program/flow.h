@@ -5,7 +5,7 @@
 
 #include "sim/program/program.h"
 
-/// A program's control, flattened: its steps in order, zone by zone, and the loops as ranges of
+/// A program's control flow, flattened: its steps in order, zone by zone, and loops as ranges of
 /// steps.
 namespace tessera::program {
 
@@ -16,10 +16,10 @@ struct FlatStep {
   bool starts = true;        ///< this step starts the exchange, waits for it, or both
   bool waits = true;
   bool measured = true;
-  /// Begins with a barrier. A superstep is sync, exchange, compute: a compute set that follows an
-  /// exchange, or the start or wait of one, on every way to it needs no barrier between; nor do
-  /// starts and waits apart, but between what is measured and what is not. A wait for the host is
-  /// a superstep of its own, since it counts only where the host is measured.
+  /// True if the step begins with a barrier. A superstep is sync, exchange, compute: a compute set
+  /// that follows an exchange (or its start or wait) on every path needs no barrier, nor do
+  /// separate starts and waits, except between measured and unmeasured steps. A wait for the host
+  /// is a superstep of its own, since it counts only if the host is measured.
   bool sync = true;
 
   [[nodiscard]] bool waits_for_host() const {
@@ -27,22 +27,23 @@ struct FlatStep {
   }
 };
 
-/// Steps [begin, end) run `count` times, or as long as `condition` says: then [begin, body) test it
-/// and every tile branches behind them. Repeats of one or no iteration and empty ones are gone.
+/// Steps [begin, end) run `count` times, or while `condition` holds: then [begin, body) is its
+/// test, after which every tile branches. Repeats with an empty body or fewer than two iterations
+/// are removed.
 struct FlatLoop {
   std::uint32_t begin;
   std::uint32_t end;
   std::uint32_t count;
   std::uint32_t depth;  ///< index of its counter: the number of repeats around it
   const While* condition = nullptr;
-  std::uint32_t body = 0;  ///< the step behind the test
+  std::uint32_t body = 0;  ///< first step after the test
 };
 
 struct Flow {
   std::vector<FlatStep> steps;
   std::vector<FlatLoop> loops;             ///< by begin, outer ones first
   std::vector<const Exchange*> exchanges;  ///< by number: in the order of their first steps
-  std::vector<std::uint32_t> end_of_zone;  ///< one behind the last step of each
+  std::vector<std::uint32_t> end_of_zone;  ///< one past the last step of each
 
   [[nodiscard]] std::uint32_t begin_of_zone(std::uint32_t zone) const {
     return zone == 0 ? 0 : end_of_zone[zone - 1];
@@ -54,7 +55,7 @@ struct Flow {
   }
 };
 
-/// The flow of `program`, which it points into.
+/// Flattens `program`, which must outlive the result.
 Flow flatten(const Program& program);
 
 }  // namespace tessera::program

@@ -10,8 +10,8 @@
 #include "sim/program/assembler.h"
 
 /// Which registers of the control code hold addresses of descriptor lists, from where they are
-/// loaded to where exchanges start or end. A list is known by where its address lies in the
-/// control data.
+/// loaded to where exchanges start or end. A list is identified by the control-data offset of its
+/// address.
 namespace tessera::program {
 
 class HeldLists {
@@ -20,14 +20,15 @@ class HeldLists {
 
   struct Load {
     Reg to;
-    std::uint32_t offset;  ///< where the control data holds the address
+    std::uint32_t offset;  ///< of the address in the control data
   };
 
-  /// Loads that make registers hold the first kMost different lists of `wanted`; others may go.
+  /// Returns the loads that make registers hold the first kMost distinct lists of `wanted`; may
+  /// evict others.
   std::vector<Load> hold(std::span<const std::uint32_t> wanted);
   [[nodiscard]] bool holds(std::uint32_t offset) const { return find(offset) < kMost; }
   [[nodiscard]] Reg at(std::uint32_t offset) const;
-  /// All of these at once.
+  /// True if registers can hold all `lists` at once.
   [[nodiscard]] static bool can_hold(std::span<const std::uint32_t> lists);
   void forget() { held_.fill(std::nullopt); }
 

@@ -26,13 +26,13 @@ struct CodeImage {
   std::vector<std::byte> bytes;
   Address entry;                                         ///< where the supervisor starts
   std::vector<std::pair<Address, std::string>> symbols;  ///< start of each function, for messages
-  /// Which step each stretch of supervisor code belongs to: {first address, index in Images::steps
-  /// or kNoStep}, ascending. A step begins at its `sync`, or at its first instruction if it has
-  /// none. The machine finds by it what a tile is doing, which supersteps are measured, and tiles
-  /// that branched apart. The supervisor ends its tile by `xctl 0`.
+  /// The step of each range of supervisor code: {first address, index in Images::steps or kNoStep},
+  /// ascending. A step begins at its `sync`, or at its first instruction if it has none. The
+  /// machine uses it for wait reasons, for which supersteps are measured, and to find tiles that
+  /// branched apart. The supervisor ends its tile by `xctl 0`.
   std::vector<std::pair<Address, std::uint32_t>> steps;
-  bool idle = false;      ///< true of nodes that the program does not name: they end at once
-  Address arguments;      ///< where argument blocks begin, behind the table of descriptor lists
+  bool idle = false;      ///< true for nodes that the program does not name; they end at once
+  Address arguments;      ///< start of argument blocks, after the descriptor-list table
   Address worker_stacks;  ///< worker w starts with sp = this + (w + 1) * worker_stack_bytes
 
   /// The step that a pc in the control code belongs to, or kNoStep.
@@ -41,7 +41,7 @@ struct CodeImage {
   [[nodiscard]] const std::string& symbol_of(std::uint32_t pc) const;
 };
 
-/// The start of the next buffer in memory outside, behind one at `begin` of `bytes` bytes.
+/// The address of the external buffer that follows one of `bytes` bytes at `begin`.
 constexpr std::uint64_t end_of_outer(std::uint64_t begin, std::uint64_t bytes) {
   constexpr std::uint64_t kAlign = 4096;
   return round_up(begin + bytes, kAlign);
@@ -60,23 +60,23 @@ struct TileImage {
   std::shared_ptr<const CodeImage> code;
   std::vector<Segment> segments;
   std::vector<BufferId> initialised;  ///< buffers that the host fills before each run
-  CategoryBytes memory{};             ///< peak bytes by category; sums to what the tile needs
+  CategoryBytes memory{};             ///< peak bytes by category; their sum is the tile's need
 };
 
-/// One superstep of the program as compiled: what steps.csv shows beside the measured times.
+/// One superstep of the compiled program, as steps.csv lists it.
 struct StepInfo {
   std::string name;
   std::string kind;  ///< compute | exchange | start | wait | host_read | host_write
   Cycle exchange_makespan;
   Cycle exchange_bound;
   bool measured = true;
-  std::uint64_t live_bytes = 0;  ///< live buffers on the tile where they are most
+  std::uint64_t live_bytes = 0;  ///< live buffers on the tile with the most
   bool waits_for_host = false;
   PortBytes exchange_ports = {};
   std::shared_ptr<const ExchangeEnds> exchange_ends = {};  ///< null: not known
 };
 
-/// A transfer with the host, of the exchange of that number.
+/// A host transfer, of exchange number `exchange`.
 struct HostStream {
   std::uint32_t exchange;
   std::string name;
@@ -87,29 +87,28 @@ struct HostStream {
 struct Images {
   std::vector<TileImage> tiles;                   ///< one for every node of the machine
   std::vector<Address> buffer_address;            ///< by BufferId
-  std::vector<std::uint64_t> outer_address = {};  ///< by OuterId, in memory outside
-  std::uint64_t outer_bytes = 0;  ///< size of the buffers outside: on the chip, or of a tile
+  std::vector<std::uint64_t> outer_address = {};  ///< by OuterId, in external memory
+  std::uint64_t outer_bytes = 0;  ///< bytes of external buffers: of the chip, or per tile
   std::vector<StepInfo> steps;    ///< in program order, zone by zone
   std::vector<std::uint32_t> exchange_step;  ///< by index in Flow::exchanges: a step that starts it
   std::vector<std::uint32_t> zone_of = {};   ///< by tile; empty: all are of zone 0
   std::vector<HostStream> host_streams = {};
-  bool shortest_lists = false;  ///< in exchanges, as it does not fit with those that take least
+  bool shortest_lists = false;  ///< of exchanges: with fastest ones it does not fit
 };
 
-/// `machine` with the worker contexts that `program` starts on its compute tiles, for all that
-/// depends on their number.
+/// `machine` with its contexts reduced to the workers that `program` starts on its compute tiles.
 MachineConfig started_by(const Program& program, MachineConfig machine);
 
-/// Places and compiles `program`, which names the compute tiles and any number of the nodes behind
-/// them; the others end at once. Exchanges take the least time, or the shortest lists if it does
-/// not fit otherwise. Throws UserError with the memory table if a tile's SRAM is too small, and for
-/// a vertex that needs workers on a node that has none.
+/// Places and compiles `program`, which names the compute tiles and any number of the nodes after
+/// them; the others end at once. Exchanges are the fastest, or have the shortest lists if the
+/// program does not fit otherwise. Throws UserError with the memory table if a tile's SRAM is too
+/// small, and for a vertex that needs workers on a node that has none.
 Images compile(const Program& program, const MachineConfig& machine,
                const ExchangeCompiler& exchanges);
 
 /// The memory section of a report.
 struct MemorySummary {
-  TileId max_tile{};       ///< the first tile of those that need most
+  TileId max_tile{};       ///< the first tile with the largest need
   CategoryBytes on_max{};  ///< its need by category
   std::uint64_t max_bytes = 0;
   std::uint64_t total_bytes = 0;
@@ -117,7 +116,7 @@ struct MemorySummary {
 MemorySummary summarise_memory(const Images& images);
 /// Memory use of each tile or node.
 std::vector<CategoryBytes> bytes_by_tile(const Images& images);
-/// The tile, or node, that fills the largest share of its memory; the first of equal ones.
+/// The tile or node that fills the largest share of its memory; the first of equals.
 TileId fullest_tile(const Images& images, const MachineConfig& machine);
 
 /// The results of compilation that planners use.
@@ -128,29 +127,29 @@ struct Needs {
 };
 /// As compile, without the images. Reads only the parts of `machine` that `compiled_for` keeps.
 Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
-/// Hears what each exchange needs, in the order in which a program first comes to them, while lists
-/// take the least time. False: enough is known.
+/// Called with each exchange's usage in program order, for the fastest lists. Returning false stops
+/// the compilation.
 using Watch = std::function<bool(const ExchangeNeeds& needs)>;
 /// As needs() above; nothing if `watch` stops it.
 std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
                            const ExchangeSizer& exchanges, const Watch& watch);
-/// `machine` with defaults for all values that do not change how programs are compiled.
+/// `machine` with defaults for all values that do not affect compilation.
 MachineConfig compiled_for(const MachineConfig& machine);
 
-/// The need of the fullest tiles by category, one row a tile, and what is over their SRAM.
+/// Table of the fullest tiles: memory by category, one row per tile, and bytes over their SRAM.
 std::string memory_table(const Images& images, const MachineConfig& machine);
 
-/// Why tiles do not fit, `what` first: the fullest, the bytes over, the table as above. `needs`
-/// begins at tile 0; a planner that knows the fullest tiles only gives those.
+/// The message for tiles that do not fit: `what`, the fullest tile, the bytes over, the table
+/// above. `needs` begins at tile 0; a planner may pass only the fullest tiles.
 std::string overflow_message(std::string_view what, std::span<const CategoryBytes> needs,
                              const MachineConfig& machine);
 
 /// The bytes of all categories together.
 std::uint64_t total(const CategoryBytes& bytes);
-/// Bytes beyond what the tile holds: of all, or of what a memory of code takes and what SRAM does.
+/// Bytes beyond the tile's capacity: in total, or over its code memory and its SRAM if separate.
 std::uint64_t over(const CategoryBytes& bytes, const TileConfig& tile);
-/// All bytes; where code has a memory of its own, so many bytes of SRAM as are as large a share of
-/// it as the fuller of the two memories has.
+/// Total bytes; with a separate code memory, the SRAM bytes of equal share as the fuller of the two
+/// memories.
 std::uint64_t as_sram(const CategoryBytes& bytes, const TileConfig& tile);
 
 /// The name of a category as in report.json.

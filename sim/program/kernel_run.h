@@ -4,8 +4,8 @@
 
 namespace tessera::program {
 
-/// Calls `run`, which runs a program that a kernel made. One that faults is a bug of ours, since
-/// what the user gave was checked before: throws Defect instead of UserError.
+/// Calls `run`, which runs a kernel's program. User input was checked before, so a fault is our
+/// bug: turns UserError into Defect.
 template <class Run>
 auto run_of_kernel(const Run& run) {
   try {

@@ -54,7 +54,7 @@ class Listing {
     text_ += json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   }
 
-  /// Arrays of one name are told apart by their number: "x", "x.1".
+  /// Arrays of equal names get numbers: "x", "x.1".
   void add_array(BufferId id) {
     const Buffer& buffer = program_.buffer(id);
     if (buffer.tile != tile_) return;

@@ -27,7 +27,7 @@ class Lifetimes {
       for (std::uint32_t step = flow.begin_of_zone(zone_); step < flow.end_of_zone[zone_]; ++step)
         visit(flow.steps[step], static_cast<std::int32_t>(step));
     }
-    // A tile reads its decision behind the last step of the test.
+    // A tile reads its decision after the last step of the test.
     for (const FlatLoop& loop : flow.loops) {
       if (loop.condition == nullptr) continue;
       zone_ = flow.zone_of(loop.begin);
@@ -58,7 +58,8 @@ class Lifetimes {
     }
   }
 
-  /// In a step of zone_: other zones' tiles meet an exchange in steps of their own.
+  /// Records a use in a step of zone_: tiles of other zones take part in an exchange in steps of
+  /// their own zone.
   void use(Place place, std::int32_t time) {
     if (program_.zones() == 1 || program_.zone_of(program_.buffer(place.buffer).tile) == zone_)
       use(all_[static_cast<std::size_t>(place.buffer)], time);
@@ -85,8 +86,8 @@ class Lifetimes {
     }
   }
 
-  // Only the ends can be widened: a loop that holds a use between them lies between them, or holds
-  // both and with them the whole life, or holds one of them.
+  // Only loops at the ends can widen a life: a loop around an inner use lies between the ends, or
+  // contains one or both of them.
   static std::int32_t begin_of_outermost(const std::vector<const FlatLoop*>& loops, Lifetime uses) {
     for (const FlatLoop* loop : loops) {
       if (lives_throughout(*loop, uses)) return static_cast<std::int32_t>(loop->begin);
@@ -101,8 +102,8 @@ class Lifetimes {
     return uses.last;
   }
 
-  /// True if a buffer used in `loop` (at one end at least) is live during all of it: if it is used
-  /// outside too, or passes between the test of a While and its body, which may go both ways.
+  /// True if a buffer used in `loop` (at one end at least) is live during all of it: if it is also
+  /// used outside, or in both the test and the body of a While.
   static bool lives_throughout(const FlatLoop& loop, Lifetime uses) {
     if (!within(loop, uses.first) || !within(loop, uses.last)) return true;
     const auto body = static_cast<std::int32_t>(loop.body);

@@ -5,7 +5,7 @@
 
 #include "sim/program/flow.h"
 
-/// When each buffer's bytes matter. Times are indices of steps; -1 is before the first step and
+/// When each buffer is live. Times are indices of steps; -1 is before the first step and
 /// the number of steps is after the last.
 namespace tessera::program {
 
@@ -21,8 +21,8 @@ struct Lifetime {
 };
 
 /// The lifetime of every buffer, in the steps of its tile's zone. Both ends of a copy are live
-/// during its exchange, which lasts until the wait; a buffer used in a loop and live around it is
-/// live during the whole loop.
+/// during its exchange, up to its wait; a buffer used in a loop and live outside it is live during
+/// the whole loop.
 std::vector<Lifetime> lifetimes(const Program& program, const Flow& flow);
 
 }  // namespace tessera::program

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kRows = 5;
 
-/// Bytes that lie in SRAM, where code and lists have a memory of their own.
+/// SRAM bytes if code and lists have a separate memory.
 std::uint64_t data_bytes(const CategoryBytes& bytes) {
   return bytes[static_cast<std::size_t>(Category::tensors)] +
          bytes[static_cast<std::size_t>(Category::stack)];
 }
 
-/// Used share of the tile's memory, or of the fuller of its two memories.
+/// Used fraction of the tile's memory, or of the fuller of its two memories.
 double share_of(const CategoryBytes& bytes, const TileConfig& tile) {
   const auto share = [](std::uint64_t need, std::uint64_t capacity) {
     return static_cast<double>(need) / static_cast<double>(capacity);
@@ -30,7 +30,7 @@ double share_of(const CategoryBytes& bytes, const TileConfig& tile) {
                   share(total(bytes) - data, memory_bytes(tile) - sram_bytes(tile)));
 }
 
-/// The tiles that need most of their memory, first those of lower index among equals.
+/// Tiles by used fraction of their memory, largest first, equals by index.
 std::vector<std::uint32_t> fullest_tiles(std::span<const CategoryBytes> memory,
                                          const MachineConfig& machine) {
   std::vector<double> share(memory.size());
@@ -63,14 +63,14 @@ std::string row(std::uint32_t tile, const CategoryBytes& memory, const TileConfi
          fmt::format(" {:>10} {:>10}\n", total(memory), most > 0 ? fmt::format("{}", most) : "-");
 }
 
-/// "262144", or of both memories.
+/// "262144", or the text for both memories.
 std::string capacity(const TileConfig& tile) {
   if (tile.program_kib == 0) return fmt::format("{}", sram_bytes(tile));
   return fmt::format("{} of SRAM and {} for code, lists and arguments", sram_bytes(tile),
                      memory_bytes(tile) - sram_bytes(tile));
 }
 
-/// "bytes of 262144 each", or of each class.
+/// "262144 each", then each other class of nodes.
 std::string capacities(const MachineConfig& machine) {
   std::string text = fmt::format("{} each", capacity(machine.tile));
   for (const NodeConfig& node : machine.nodes)

@@ -7,15 +7,15 @@
 
 namespace tessera::program {
 
-/// As compile, with the same errors: where all lies and what it takes, without the bytes that only
-/// a run needs.
+/// As compile, with the same errors, but only addresses and sizes: without the bytes that a run
+/// needs.
 Images outline(const Program& program, const MachineConfig& machine,
                const ExchangeSizer& exchanges);
 /// As above; nothing if `watch` stops it.
 std::optional<Images> outline(const Program& program, const MachineConfig& machine,
                               const ExchangeSizer& exchanges, const Watch& watch);
 
-/// The needs that an outline shows.
+/// The resource usage of an outline.
 Needs needs_of(const Images& images);
 
 }  // namespace tessera::program

@@ -8,8 +8,8 @@
 #include "sim/program/image.h"
 #include "sim/program/liveness.h"
 
-/// Where buffers lie on one tile. Buffers whose lives do not overlap may share bytes: greedy,
-/// largest first, each at the lowest free address. Leaves out: an optimal packing (NP-hard).
+/// Allocates buffers on one tile. Buffers with disjoint lifetimes may share bytes: greedy, largest
+/// first, each at the lowest free address. Leaves out: an optimal packing (NP-hard).
 namespace tessera::program {
 
 /// A buffer as the allocator sees it.
@@ -24,12 +24,12 @@ struct Block {
 struct Layout {
   std::vector<std::uint64_t> address;  ///< by block; `base` for blocks never used
   std::uint64_t end = 0;               ///< one past the last byte
-  CategoryBytes peak{};                ///< end - base, by what is live where most is live
+  CategoryBytes peak{};                ///< end - base, split by the live blocks at the peak
   std::vector<std::uint64_t> live;     ///< bytes live during each step
 };
 
-/// Places `blocks` at `base` and above, for a program of `steps` steps. The same arguments give the
-/// same layout. Addresses are 64 bit: what does not fit in a tile is the caller's to report.
+/// Places `blocks` at `base` and above, for a program of `steps` steps. Deterministic. Addresses
+/// are 64-bit: the caller must check that they fit in the tile.
 Layout place(std::span<const Block> blocks, std::uint64_t base, std::uint32_t steps);
 
 }  // namespace tessera::program
