@@ -12,7 +12,7 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// A set of bytes that grows by small accesses, most of them next to an earlier one.
+/// A set of bytes optimised for small accesses, mostly adjacent to earlier ones.
 class ByteSet {
  public:
   void add(std::uint32_t address, std::uint32_t bytes);
@@ -23,7 +23,7 @@ class ByteSet {
  private:
   void merge();
 
-  // Open ranges grow in place: as many as a loop has streams.
+  // Open ranges grow in place: enough for the streams of a loop.
   static constexpr std::size_t kOpen = 8;
   std::vector<ByteRange> ranges_;
   std::size_t merged_ = 0;  ///< size of ranges_ after the last merge

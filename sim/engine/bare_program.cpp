@@ -67,7 +67,7 @@ class BareTile {
                             weights_.data()};
       const std::uint64_t used = std::min(context_.slots, options_.slot_limit);
       const Exit exit = engine::run(*code_, context_, view, options_.slot_limit - used);
-      // Straight code may run over the limit before the engine looks.
+      // Straight-line code may exceed the limit before the engine checks it.
       if (exit.stop == Stop::limit || context_.slots > options_.slot_limit) {
         throw NoProgress(no_progress_message(exit.pc));
       }
@@ -99,7 +99,7 @@ class BareTile {
     std::ranges::copy(segment.bytes, memory_.begin() + address);
   }
 
-  /// Constants may follow the code in a segment, and data where it is writable.
+  /// End of the code: constants may follow it in a segment, and data in a writable one.
   [[nodiscard]] std::uint32_t end_of_code() const {
     std::uint32_t end = 0;
     for (const elf::CodeRange& range : program_.code)
@@ -142,7 +142,7 @@ class BareTile {
     return word;
   }
 
-  /// With the state of the hart: where it is, and its integer registers.
+  /// The message, with the hart's position and integer registers.
   [[nodiscard]] std::string no_progress_message(std::uint32_t pc) const {
     const auto after = std::ranges::find_if(
         program_.symbols, [pc](const elf::Symbol& one) { return one.address > pc; });
@@ -192,7 +192,7 @@ class BareTile {
   const ExecOptions& options_;
   std::vector<std::byte> memory_;
   std::uint32_t code_end_ = 0;
-  std::optional<Semihosting> debugger_;  ///< once the code lies in memory
+  std::optional<Semihosting> debugger_;  ///< made once the code is loaded
   std::shared_ptr<const Code> code_;
   Context context_;
   std::vector<std::uint64_t> weights_;

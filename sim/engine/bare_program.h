@@ -13,11 +13,11 @@
 namespace tessera::engine {
 
 struct ExecOptions {
-  /// Memory from address 0 on, in bytes; 0: the tile's SRAM. Programs linked at lld's default
-  /// 0x10000 fit and run under qemu-riscv32 as well.
+  /// Bytes of memory from address 0; 0: the tile's SRAM. Programs linked at lld's default 0x10000
+  /// fit and run under qemu-riscv32 as well.
   std::uint32_t memory_bytes = 0;
   std::uint64_t slot_limit = ~std::uint64_t{0};
-  bool profile = false;  ///< ExecResult::profile is wanted
+  bool profile = false;  ///< fills ExecResult::profile
   Engine engine = Engine::native;
   /// Receives output of the program to descriptors 1 and 2 (ecall 64).
   std::function<void(int descriptor, std::string_view text)> write;
@@ -31,12 +31,12 @@ struct ExecResult {
   Profile profile;
 };
 
-/// Runs `program` from its entry, with the stack at the top of memory and gp as it was linked for,
-/// until ecall with a7 = 93 or 94, or until it returns with the exit code in a0. Segments are where
-/// they run, and also where start-up code copies them from. Ecall 64 writes; all others answer -38
-/// (ENOSYS) in a0. Semihosting writes and ends too (semihosting.h). UserError if a segment does not
-/// fit, data lies below code, or the program faults (with pc, instruction and address); NoProgress
-/// beyond the limit.
+/// Runs `program` from its entry, with the stack at the top of memory and gp as linked, until ecall
+/// with a7 = 93 or 94, or until it returns with the exit code in a0. Segments are loaded both at
+/// their run addresses and at the addresses from which start-up code copies them. Ecall 64 writes;
+/// all others return -38 (ENOSYS) in a0. Semihosting writes and exits too (semihosting.h). Throws
+/// UserError if a segment does not fit, data is below code, or the program faults (with pc,
+/// instruction and address); NoProgress beyond the limit.
 ExecResult execute_bare(const elf::Program& program, const TileConfig& tile,
                         const ExecOptions& options = {});
 

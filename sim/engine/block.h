@@ -7,19 +7,19 @@
 
 namespace tessera::engine {
 
-/// A place in code and what was executed since its block, or the last loop in it, began.
+/// A position in code, and the cost since the begin of its block or of the last loop in it.
 struct Site {
   std::uint32_t pc = 0;
   Cost before;
 };
 
-/// The instructions from one entry on, across branches that are not taken, up to a jump.
+/// The instructions from one entry, across untaken branches, up to a jump.
 struct Block {
   std::vector<Op> ops;
   std::vector<Site> sites;  ///< one for each Op
   std::deque<Edge> edges;
   std::vector<Demand> demands;     ///< one for each instruction; timed codes only
-  std::vector<std::uint32_t> pcs;  ///< where each of these stands
+  std::vector<std::uint32_t> pcs;  ///< pc of each demand's instruction
 };
 
 inline std::span<const Demand> Edge::demands() const {

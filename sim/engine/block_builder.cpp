@@ -37,7 +37,7 @@ BlockBuilder::BlockBuilder(std::span<const std::uint32_t> words, const Timing& t
 std::unique_ptr<Block> BlockBuilder::build(std::uint32_t pc) {
   block_ = std::make_unique<Block>();
   while (append(pc)) {
-    // A loop ends with its loop_end, which stands at the last instruction of the body.
+    // A loop ends with its loop_end, at the last instruction of the body.
     pc = block_->sites.back().pc + 4;
     if (block_->ops.size() >= kLongest && may_cut(pc)) {
       append_fall_through(pc);
@@ -144,7 +144,7 @@ bool BlockBuilder::append_loop(const Instruction& instruction, std::uint32_t pc)
   tail.imm = first;
   Edge& again = leave(tail, pc + 4);
   close(again);
-  // Every pass but the first waits for what the last instruction loads.
+  // Every iteration but the first waits for the last instruction's load.
   const std::uint32_t wrap = timing_->stall(*previous_, *fetch(pc + 4));
   again.cost.slots += wrap;
   entering.cost.slots -= wrap;
@@ -179,7 +179,7 @@ std::optional<Instruction> BlockBuilder::fetch(std::uint32_t pc) const {
   return isa::decode(words_[pc / 4]);
 }
 
-// Not between the halves of a pair, nor where the next instruction waits for the last one.
+// False between the halves of a pair, or if the next instruction stalls on the last one.
 bool BlockBuilder::may_cut(std::uint32_t pc) const {
   if (pc % 8 != 0 || pc / 4 >= words_.size()) return false;
   const auto next = fetch(pc);
@@ -243,13 +243,13 @@ void BlockBuilder::add(const Instruction& instruction, std::uint32_t pc) {
   block_->demands.back().paired = cost_.paired();
 }
 
-/// A context that left before has not executed the instructions from here on.
+/// Restarts costs: a context that left earlier does not execute the following instructions.
 void BlockBuilder::restart() {
   cost_.restart();
   first_ = block_->demands.size();
 }
 
-/// A context that leaves at `edge` executes all added since the last restart().
+/// Gives `edge` the cost since the last restart(), which a context that leaves here executes.
 void BlockBuilder::close(Edge& edge) {
   edge.cost = cost_.total();
   edge.done = cost_.done();

@@ -12,14 +12,14 @@
 
 namespace tessera::engine {
 
-/// Decodes one block: chooses a handler for each instruction, adds up costs.
+/// Decodes one block: chooses a handler for each instruction and sums costs.
 class BlockBuilder {
  public:
-  /// `streams`: loops of the matrix unit are done as wholes.
+  /// `streams`: matrix-unit loops are executed as a whole.
   BlockBuilder(std::span<const std::uint32_t> words, const Timing& timing,
                const HandlerSet& handlers, bool streams, bool timed);
 
-  /// The block at `pc`, which may lie outside of the code (a block that faults).
+  /// The block at `pc`; for a pc outside the code, a block that faults.
   [[nodiscard]] std::unique_ptr<Block> build(std::uint32_t pc);
 
  private:

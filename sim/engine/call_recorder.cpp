@@ -10,10 +10,10 @@ namespace {
 using isa::Mnemonic;
 
 constexpr std::size_t kMostStores = 1 << 20;
-constexpr std::size_t kMostRows = 512;  // of them, evenly apart
+constexpr std::size_t kMostRows = 512;  // of evenly spaced stores
 constexpr std::size_t kMostReadBack = 512;
 constexpr std::uint32_t kWordBytes = 4;
-constexpr std::uint32_t kFarthest = 64;  // bytes that one instruction accesses from an address on
+constexpr std::uint32_t kFarthest = 64;  // maximum bytes one instruction accesses from an address
 
 std::uint32_t distance(std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; }
 
@@ -45,7 +45,7 @@ std::uint16_t CallRecorder::add(const Node& node) {
   return static_cast<std::uint16_t>(summary_.nodes_.size() - 1);
 }
 
-/// Numbers that decide are constants.
+/// Numbers that affect the path count as constants: their node is 0.
 std::uint16_t CallRecorder::node_of(std::uint32_t reg) {
   const std::uint16_t node = node_of_[reg];
   return summary_.nodes_[node].decides ? std::uint16_t{0} : node;
@@ -104,7 +104,7 @@ void CallRecorder::arithmetic(Mnemonic mnemonic, const Op& op, std::uint32_t rea
   node_of_[op.rd] = op.rd == 0 ? std::uint16_t{0} : result;
 }
 
-/// The smaller one is a distance, the other an address.
+/// The node of a sum: the larger operand is taken as an address, the other as a distance.
 std::uint16_t CallRecorder::sum(std::uint32_t first, std::uint32_t second) {
   const std::uint16_t a = node_of(first);
   const std::uint16_t b = node_of(second);
@@ -129,7 +129,7 @@ void CallRecorder::begin_access(std::span<const std::uint8_t> bases, std::uint32
   });
 }
 
-/// The node that an address comes from: of the only register, or of the one that it is near to.
+/// The node of an address: of the only base register, or of the one with a value near it.
 std::uint16_t CallRecorder::base_of(std::uint32_t address) {
   if (bases_.size() == 1) return node_of(bases_.front());
   std::optional<std::uint16_t> found;
@@ -143,7 +143,7 @@ std::uint16_t CallRecorder::base_of(std::uint32_t address) {
   return found.value_or(std::uint16_t{0});
 }
 
-/// The path depends on how far these two are apart.
+/// Notes that the path depends on the distance of these two nodes.
 void CallRecorder::fix_distance(std::uint16_t a, std::uint16_t b) {
   if (a == b) return;
   if (a == 0 || b == 0) return decide_node(a), decide_node(b);
@@ -219,7 +219,7 @@ void CallRecorder::store(std::uint32_t address, std::uint32_t bytes,
   add_store({.base = base, .known = reg.has_value(), .offset = offset, .bytes = bytes});
 }
 
-/// Most stores go on where one of the last few has ended.
+/// Adds a store; most continue one of the last few.
 void CallRecorder::add_store(const CallSummary::Stores& store) {
   constexpr std::size_t kFew = 8;
   for (std::size_t i = stores_.size(); i-- > stores_.size() - std::min(stores_.size(), kFew);)
@@ -228,8 +228,8 @@ void CallRecorder::add_store(const CallSummary::Stores& store) {
   stores_.push_back(store);
 }
 
-/// Neighbours become one, and those evenly apart a row of them: in which order they are is nothing
-/// to what is known behind the call.
+/// Merges adjacent stores, and evenly spaced ones into rows: their order does not affect what is
+/// known after the call.
 void CallRecorder::join_stores() {
   using Stores = CallSummary::Stores;
   std::ranges::sort(stores_, {}, [](const Stores& one) {

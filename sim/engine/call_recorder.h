@@ -15,42 +15,42 @@
 
 namespace tessera::engine {
 
-/// Records one walk of a worker's call: a TaintWalk tells it of each instruction before it
-/// executes, and of its accesses. Leaves out, and then there is no summary: calls that decide by
-/// more numbers than a summary holds (lists of indices), or read parts of words they have written.
+/// Records one walk of a worker's call: TaintWalk reports each instruction before its execution,
+/// and its accesses. Makes no summary for calls whose path depends on more numbers than a summary
+/// holds (index lists), or that read parts of words they have written.
 class CallRecorder {
  public:
-  /// `x` holds the walk's registers, and outlives it; the mask is of those that are known.
+  /// `x`: the walk's registers, which outlive this; `known`: bit mask of known ones.
   CallRecorder(const std::uint32_t* x, std::uint32_t known);
 
-  /// An instruction that reads and writes these registers, a bit each, comes next.
+  /// Begins an instruction that reads and writes these registers (bit masks).
   void begin(std::uint32_t reads, std::uint32_t writes) {
     summary_.read_ |= reads & ~written_;
     written_ |= writes;
   }
-  /// The path depends on these registers, a bit each.
+  /// Notes that the path depends on these registers (bit mask).
   void decide(std::uint32_t registers);
   void compare(isa::Mnemonic mnemonic, std::uint32_t first, std::uint32_t second);
-  /// An instruction on known integers; `reads`: its operands, a bit each.
+  /// Records an instruction on known integers; `reads`: its operands (bit mask).
   void arithmetic(isa::Mnemonic mnemonic, const Op& op, std::uint32_t reads);
-  /// A register gets a number that is the same in all calls, or one that is not known.
+  /// Records that a register gets a constant (equal in all calls) or an unknown number.
   void forget(std::uint32_t reg) { node_of_[reg] = 0; }
 
-  /// An instruction that addresses by these registers, and reads `others`, begins to access;
-  /// `moves`: it adds them to each of the former before.
+  /// Begins the accesses of an instruction with base registers `bases`; it also reads `others`.
+  /// `moves`: it first adds `others` to each base.
   void begin_access(std::span<const std::uint8_t> bases, std::uint32_t others, bool moves = false);
-  /// It reads bytes that are not known.
+  /// Records a load of unknown bytes.
   void load(std::uint32_t address, std::uint32_t bytes);
-  /// It reads a known number; loaded() takes it into a register.
+  /// Records a load of a known number; loaded() assigns it to a register.
   void load_known(std::uint32_t address, std::uint32_t bytes, bool extends_sign,
                   std::uint32_t value, bool decides);
   void loaded(std::uint32_t reg);
-  /// The call stores; `reg` names the source register if its value is known.
+  /// Records a store; `reg`: the source register if its value is known.
   void store(std::uint32_t address, std::uint32_t bytes, std::optional<std::uint32_t> reg);
 
-  /// It does what no summary holds.
+  /// Records that no summary can represent the call.
   void leave_out() { left_out_ = true; }
-  /// The walk has ended with these known registers. Nothing if it is left out.
+  /// Ends the walk with these known registers. Returns the summary; nothing if left out.
   std::optional<CallSummary> finish(std::uint32_t known);
 
  private:
@@ -73,16 +73,16 @@ class CallRecorder {
 
   const std::uint32_t* x_;
   CallSummary summary_;
-  std::uint32_t written_ = 0;  ///< registers, a bit each
+  std::uint32_t written_ = 0;  ///< registers (bit mask)
   std::array<std::uint16_t, kSink + 1> node_of_{};
   std::span<const std::uint8_t> bases_;
-  std::vector<std::uint32_t> begins_;  ///< bases_' values before the instruction moves them
+  std::vector<std::uint32_t> begins_;  ///< values of bases_ before the instruction
   std::uint16_t loaded_ = 0;
-  std::vector<CallSummary::Stores> stores_;  ///< near ones joined
+  std::vector<CallSummary::Stores> stores_;  ///< adjacent ones merged
   std::map<std::uint32_t, Own> own_;         ///< by address of the word
-  /// Nodes of known numbers that it has read, by base and offset, and by width and sign.
+  /// Nodes of known numbers read, by base and offset, and by width and sign.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> read_;
-  std::set<std::pair<std::uint16_t, std::uint16_t>> fixed_;  ///< nodes whose distance decides
+  std::set<std::pair<std::uint16_t, std::uint16_t>> fixed_;  ///< pairs at fixed distance
   bool left_out_ = false;
 };
 

@@ -78,8 +78,8 @@ bool CallSummary::load(const Node& node, std::uint32_t address, TaintedMemory& m
   return true;
 }
 
-/// True if a store hits a word that it loads: loads are read before all stores, and stores relative
-/// to another node may lie anywhere.
+/// True if a store overlaps a word that the call loads: apply() reads all loads before its stores,
+/// and stores relative to another node may be anywhere.
 bool CallSummary::reads_what_it_stores(const Values& values) const {
   const auto meets = [&](std::uint16_t base, std::uint32_t offset, std::uint32_t bytes) {
     const std::int64_t address = values[base] + offset;

@@ -8,33 +8,34 @@
 
 #include "sim/engine/tainted_memory.h"
 
-/// One walk of a worker's call stands for all calls that take the same path: they differ in the
-/// addresses that their arguments hold, not in what is compared, counted or indexed with.
+/// One walk of a worker's call represents all calls that take the same path: they differ in the
+/// addresses in their arguments, not in values used to compare, count or index.
 namespace tessera::engine {
 
 constexpr std::uint32_t kRegisters = 32;
 
 /// The x registers of a context whose values are known between calls.
 struct KnownRegisters {
-  std::uint32_t known = 0;  ///< a bit each
+  std::uint32_t known = 0;  ///< bit mask
   std::array<std::uint32_t, kRegisters> x{};
   auto operator<=>(const KnownRegisters&) const = default;
 };
 
-/// A recorded call: which known words it reads, which of them decide, and what it accesses relative
-/// to those that do not. Leaves out: values, and what the call takes (its walker knows).
+/// A recorded call: the known words it reads, which of them affect the path, and its accesses
+/// relative to the others. Leaves out: values, and the call's time (kept by the walker).
 class CallSummary {
  public:
-  /// If a call that begins with these registers takes the recorded path: memory becomes as the call
-  /// leaves it before TaintedMemory::forget_own(), and the registers are returned. Else memory
-  /// stays, but for what is noted of reads, or for stores where a walk would be refused too.
+  /// If a call that begins with `before` takes the recorded path: updates memory to its state after
+  /// the call (before TaintedMemory::forget_own()) and returns the registers. Otherwise returns
+  /// nothing; memory is unchanged except for noted reads, and for stores where a walk would be
+  /// refused too.
   std::optional<KnownRegisters> apply(const KnownRegisters& before, TaintedMemory& memory,
                                       TaintSets& sets) const;
 
  private:
   friend class CallRecorder;
 
-  /// Offsets from a value; none if low > high.
+  /// A range of offsets from a value; empty if low > high.
   struct Hull {
     std::int64_t low = INT64_MAX, high = INT64_MIN;
     void add(std::int64_t from, std::int64_t to) {
@@ -43,11 +44,11 @@ class CallSummary {
     }
     [[nodiscard]] bool empty() const { return low > high; }
   };
-  /// A number that the call gets from outside: other registers are this and a constant.
+  /// A number that the call gets from outside; other registers are such a number plus a constant.
   struct Node {
     enum class Kind : std::uint8_t { zero, input, load, difference };
     Kind kind = Kind::zero;
-    bool decides = false;       ///< the path is the recorded one for this value alone
+    bool decides = false;       ///< the recorded path requires exactly this value
     bool extends_sign = false;  ///< loads: sign-extends
     std::uint8_t bytes = 0;     ///< loads: width
     std::uint8_t widest = 1;    ///< widest access, in bytes: the alignment that the node needs
@@ -56,15 +57,15 @@ class CallSummary {
     std::uint32_t offset = 0;   ///< loads: offset of the address
     std::uint32_t value = 0;    ///< in the recorded call
     Hull accessed, stored;      ///< bytes
-    Hull compared;              ///< by order, with what comes from the same node or a difference
+    Hull compared;              ///< in order comparisons with the same node or a difference
   };
-  /// Ranges that it writes, evenly apart.
+  /// Evenly spaced ranges that the call writes.
   struct Stores {
     std::uint16_t base = 0;
     bool known = false;
     std::uint32_t offset = 0, bytes = 0, count = 1;
     std::uint32_t stride = 0;
-    /// Becomes both of them if `next` begins in this range or where it ends.
+    /// Extends this range by `next` if that begins in it or at its end; true if so.
     bool takes(const Stores& next) {
       const std::uint32_t from = next.offset - offset;
       if (base != next.base || known != next.known || from > bytes) return false;
@@ -91,14 +92,14 @@ class CallSummary {
   [[nodiscard]] bool reads_what_it_stores(const Values& values) const;
   [[nodiscard]] bool store(const Stores& stores, std::uint32_t base, TaintedMemory& memory) const;
 
-  // Registers, a bit each.
+  // Bit masks of registers:
   std::uint32_t known_before_ = 0;
-  std::uint32_t read_ = 0;  ///< before it writes them: whether they are known may not differ
-  std::uint32_t kept_ = 0;  ///< neither read nor written
-  std::vector<Node> nodes_{Node{}};     ///< each behind those that it comes from
-  std::vector<std::uint16_t> storing_;  ///< nodes that it stores from
+  std::uint32_t read_ = 0;              ///< read before written: known-ness must match
+  std::uint32_t kept_ = 0;              ///< neither read nor written
+  std::vector<Node> nodes_{Node{}};     ///< each after the nodes it depends on
+  std::vector<std::uint16_t> storing_;  ///< base nodes of stores
   std::vector<Stores> stores_;
-  std::vector<Word> own_;          ///< read back behind its own stores
+  std::vector<Word> own_;          ///< words read back after its own stores
   std::uint32_t known_after_ = 0;  ///< registers known after the call; excludes kept_
   std::array<Left, kRegisters> left_{};
 };

@@ -121,7 +121,7 @@ const Op* Code::link(const Edge& edge, Path path) const {
   return now;
 }
 
-/// `op`, an original one, is to be reached as `entry` from now on.
+/// Redirects all links to `op`, an original Op, to `entry`.
 void Code::replace(const Op* op, const Op* entry) const {
   for (const Edge* edge : incoming_[op]) edge->target.store(entry, std::memory_order_release);
   const Block& block = block_of(op);

@@ -28,8 +28,8 @@ struct HandlerSet;
 /// is known.
 class Code {
  public:
-  /// `streams`: whether loops of the matrix unit are done as wholes, and what runs often natively
-  /// (off in tests that compare).
+  /// `streams`: executes matrix-unit loops as a whole and hot code natively (off in comparison
+  /// tests).
   Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, bool streams,
        CodeCounts counts = {});
   ~Code();
@@ -38,27 +38,27 @@ class Code {
 
   /// The first Op of the block at `pc`; for a pc outside the code, one that faults.
   [[nodiscard]] const Op* entry(Path path, std::uint32_t pc) const;
-  /// Where `op` stands. For an edge's stub: where the edge leads.
+  /// Position of `op`; for an edge's stub, the edge's target.
   [[nodiscard]] Site locate(const Op* op) const;
-  /// Activities of what Site::before of `op` is the cost of.
+  /// Activities of the instructions counted in `op`'s Site::before.
   [[nodiscard]] Done done_before(const Op* op) const;
 
   [[nodiscard]] const Timing& timing() const { return timing_; }
-  /// True if instructions may have to wait; then blocks know their demands.
+  /// True if instructions may have to wait; then blocks hold their demands.
   [[nodiscard]] bool timed() const { return timed_; }
   [[nodiscard]] Passings& passings() const { return passings_; }
-  /// True if passings count how often they are met, and whoever merges traces tells of issues.
+  /// True if passings count their uses, and mergers of traces report issues (add_issue).
   [[nodiscard]] bool profiled() const { return profiled_; }
   void each_edge(const std::function<void(const Edge&)>& visit) const;
-  /// Adds to issues(): what was found of an instruction of a shared pipeline.
+  /// Adds the profile of one issue on a shared pipeline to issues().
   void add_issue(std::uint32_t pc, const InstructionProfile& what) const;
   [[nodiscard]] Profile issues() const;
-  /// The instruction at `pc`, which must be a known one.
+  /// The instruction at `pc`, which must be a valid one.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
-  /// Finds the block that an edge leads to, and lets the edge lead there at once from now on.
+  /// Finds the block that an edge leads to, and links the edge directly to it.
   const Op* link(const Edge& edge, Path path) const;
-  /// `op`, where a context with `signature` goes on, was met when slots were looked at: what is met
-  /// often is translated. Returns the Op to go on with.
+  /// Counts a sample of `op`, where a context with `signature` continues; often sampled code is
+  /// translated. Returns the Op to continue with.
   [[nodiscard]] native::Met met(const Op* op, const Signature* signature, const Frame& frame) const;
   /// True if met() may translate.
   [[nodiscard]] bool translates() const { return translator_ != nullptr; }
@@ -91,7 +91,7 @@ class Code {
   mutable std::mutex mutex_;  ///< guards blocks_, strays and the writing of entries
   mutable std::map<const Op*, std::unique_ptr<Block>> blocks_;  ///< by their first Op
   mutable std::unique_ptr<native::Translator> translator_;      ///< null: not translated
-  /// Edges that lead to an Op, for the translator.
+  /// By Op: the edges that lead to it, for the translator.
   mutable std::map<const Op*, std::vector<const Edge*>> incoming_;
 };
 

@@ -2,7 +2,7 @@
 
 #include "sim/engine/step.h"
 
-/// Handlers of jumps and loops: what conditional branches (step.h) leave of control flow.
+/// Handlers of jumps and loops; conditional branches are in step.h.
 namespace tessera::engine::handler {
 
 template <class Mode>
@@ -56,7 +56,7 @@ void loop(const Op* op, Context* context, std::byte* memory, Frame* frame, std::
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-/// Goes on in the next block, where this one became too long.
+/// Continues in the next block, where this one became too long.
 template <class Mode>
 void fall_through(const Op* op, Context* context, std::byte* memory, Frame* frame,
                   std::int64_t slots, std::uint64_t work) {

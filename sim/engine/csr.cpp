@@ -35,7 +35,7 @@ std::optional<std::uint32_t> read(std::uint32_t number, const Context& context, 
       return context.fcsr >> kModeShift & kModeBits;
     case fcsr:
       return context.fcsr & kFcsrBits;
-    case mstatus:  // of the machine mode that a tile does not have: floating point is on
+    case mstatus:  // a tile has no machine mode; floating point is on
       return kFloatingOn;
     case cycle_low:
       return static_cast<std::uint32_t>(cycle);
@@ -65,7 +65,7 @@ bool write(std::uint32_t number, Context& context, std::uint32_t value) {
     case fcsr:
       context.fcsr = value & kFcsrBits;
       return true;
-    case mstatus:  // start-up code switches floating point on; nothing else can be written
+    case mstatus:  // start-up code turns floating point on; other writes are ignored
       return true;
     default:
       return false;

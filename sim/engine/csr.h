@@ -8,11 +8,11 @@
 
 namespace tessera::engine {
 
-/// True if the instruction (one of csrrw ... csrrci) reads the cycle counter, as it may.
+/// True if the instruction (one of csrrw ... csrrci) is a valid read of the cycle counter.
 bool reads_cycle(const isa::Instruction& instruction);
 
-/// Bytes from the beginning of a context to the number that the instruction reads, if it only reads
-/// a CSR that stays the same while the context runs: worker, tile, workers, superstep.
+/// Byte offset in Context of the value that the instruction reads, if it only reads a CSR that is
+/// constant while the context runs: worker, tile, workers, superstep.
 std::optional<std::int32_t> constant_csr(const isa::Instruction& instruction);
 
 /// Executes one of csrrw ... csrrci. `cycle` and `instret` are the counters before it. False if

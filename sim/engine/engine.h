@@ -8,9 +8,9 @@
 #include "sim/engine/context.h"
 #include "sim/machine/machine_config.h"
 
-/// Runs tile code instruction by instruction and counts issue slots by basic block. Knows no
-/// machine: what concerns others (run, join, sync, exchange) stops the engine and is the caller's
-/// to do. Leaves out: bank contention, instruction fetch.
+/// Runs tile code instruction by instruction and counts issue slots by basic block. Independent of
+/// the machine: instructions that involve others (run, join, sync, exchange) stop the engine, and
+/// the caller executes them. Leaves out: bank contention, instruction fetch.
 namespace tessera::engine {
 
 /// Why the engine returned. Instructions whose time the machine knows (run, join, sync, exchange,
@@ -21,8 +21,8 @@ enum class Stop : std::uint8_t {
   run,               ///< operands: {pc, a0, worker or -1, run.block's number or 0}
   sync,              ///< operand 0: zone
   exchange_start,    ///< operand 0: address of the descriptor list
-  exchange_wait,     ///< operand 0: as of the start; 0: all
-  dma,               ///< operands: {SRAM address, address outside, bytes, 1 if outward}
+  exchange_wait,     ///< operand 0: as for exchange_start; 0: all
+  dma,               ///< operands: {SRAM address, external address, bytes, 1 if outward}
   load_weights,      ///< operands: {address, first word, words}; rs1 is already advanced
   environment_call,  ///< ecall: the caller reads the registers
   read_cycle,        ///< only where issues are traced: see Session::trace_issues
@@ -45,15 +45,15 @@ enum class Fault : std::uint8_t {
 struct Exit {
   Stop stop;
   Fault fault = Fault::none;
-  std::uint32_t pc = 0;       ///< pc of the instruction that stopped; Context::pc is where to go on
+  std::uint32_t pc = 0;       ///< pc of the instruction that stopped; continue at Context::pc
   std::uint32_t address = 0;  ///< address of the access that faulted
   std::uint32_t operand[4] = {};
 };
 
-/// Where a worker that returns comes to: `xctl 0` stands there. `run` puts it into ra.
+/// Return address of workers, which `run` puts into ra: holds an `xctl 0`.
 inline constexpr std::uint32_t kReturnAddress = 0xfffffffc;
 
-/// Whose timing rules count: worker (slots, pair rule) or supervisor (cycles, branches, load-use
+/// The timing rules that apply: worker (slots, pair rule) or supervisor (cycles, branches, load-use
 /// stalls).
 enum class Role : std::uint8_t { worker, supervisor };
 
@@ -61,21 +61,20 @@ enum class Role : std::uint8_t { worker, supervisor };
 /// at address 0. Thread-safe.
 class Code;
 class AccessLog;  ///< access_log.h
-/// Execution method: handlers of predecoded instructions, or host code as well for hot code, where
-/// the host supports it and instructions wait for no other context. Both give the same results.
+/// Execution method: handlers of predecoded instructions, or also host code for hot code, if the
+/// host supports it and contexts do not share a pipeline. Both give the same results.
 enum class Engine : std::uint8_t { interpreter, native };
 bool native_available();
 struct CodeCounts {
   bool activity = false;  ///< counts instruction activity, for Session::count_activity
-  bool profile = false;   ///< counts where worker slots go, for profile() (slower)
+  bool profile = false;   ///< profiles worker slots, for profile() (slower)
   Engine engine = Engine::interpreter;
 };
 std::shared_ptr<const Code> predecode(std::span<const std::byte> bytes, Role role,
                                       const TileConfig& tile, CodeCounts counts = {});
 
 /// Runs from context.pc until something stops it, adding to context's slots, instructions and
-/// flops. `slot_limit`: how many slots this call may use before it stops (checked at taken
-/// branches).
+/// flops. `slot_limit`: slots this call may use before it stops (checked at taken branches).
 Exit run(const Code& code, Context& context, const TileMemory& memory, std::uint64_t slot_limit);
 
 /// Runs as run() does and records every byte that instructions read and write (slower).

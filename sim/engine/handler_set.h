@@ -5,7 +5,7 @@
 #include "sim/engine/control.h"
 #include "sim/engine/step.h"
 
-/// Fills the handler tables of one mode; included once a mode, since it instantiates everything.
+/// Fills the handler tables of one mode; included once per mode, since it instantiates everything.
 namespace tessera::engine {
 
 template <class Mode, isa::Mnemonic M>

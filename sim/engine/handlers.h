@@ -8,10 +8,11 @@
 
 namespace tessera::engine {
 
-/// The handlers of one mode: what a block builder chooses from.
+/// The handlers of one mode, from which a block builder chooses.
 struct HandlerSet {
   std::array<Handler, isa::kMnemonics> plain{};
-  /// For rounding modes that the plain handler does not do; null where there is only one.
+  /// For rounding modes that the plain handler does not support; null if the instruction does not
+  /// round.
   std::array<Handler, isa::kMnemonics> directed{};
   Handler fall_through = nullptr;
   Handler loop_end = nullptr;
@@ -23,7 +24,7 @@ const HandlerSet& counting_handlers();
 const HandlerSet& timed_handlers();
 const HandlerSet& checked_handlers();
 
-/// Handlers of Ops that are no instruction, or leave the engine. Arguments: see Handler.
+/// Handlers of Ops that are not instructions or that leave the engine. Arguments: see Handler.
 namespace handler {
 using Signature = std::remove_pointer_t<Handler>;
 Signature link;               ///< finds an edge's block
@@ -31,8 +32,8 @@ Signature fault;              ///< reports the fault that the frame holds
 Signature known_fault;        ///< faults with imm as the Fault
 Signature misaligned_target;  ///< a branch was taken to imm
 Signature stop;               ///< hands a control instruction to run()
-Signature constant_csr;       ///< reads what stands imm bytes behind the context's beginning
-Signature csr;                ///< hands a CSR instruction to run(), which goes on
+Signature constant_csr;       ///< reads a word at byte offset imm in Context
+Signature csr;                ///< hands a CSR instruction to run(), which continues
 }  // namespace handler
 
 }  // namespace tessera::engine

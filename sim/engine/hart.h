@@ -11,10 +11,10 @@
 
 namespace tessera::engine {
 
-/// How a handler executes. `kHostRounding`: nearest even by the host's own arithmetic; otherwise
-/// the software's, in the mode that the instruction or fcsr says. `kQuick`: gives up, with nothing
-/// changed, where calls would be needed (faults, NaNs): they would make each handler save
-/// registers. `kCounts`: edges taken add to Frame::done. `kTimed`: they may cost waits.
+/// Execution mode of a handler. `kHostRounding`: nearest even with host arithmetic; otherwise
+/// software arithmetic in the mode of the instruction or fcsr. `kQuick`: gives up without side
+/// effects where a call would be needed (faults, NaNs), since calls would make each handler save
+/// registers. `kCounts`: taken edges add to Frame::done. `kTimed`: edges may cost waits.
 struct Fast {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
@@ -30,7 +30,7 @@ struct Counting : Fast {
 struct Timed : Counting {
   static constexpr bool kTimed = true;
 };
-/// Does what Fast gave up.
+/// Executes what Fast gave up.
 struct Careful {
   static constexpr bool kHostRounding = true;
   static constexpr bool kRecords = false;
@@ -38,7 +38,7 @@ struct Careful {
   static constexpr bool kCounts = false;
   static constexpr bool kTimed = false;
 };
-/// For instructions that name a rounding mode other than the usual one.
+/// For instructions with a rounding mode other than the usual one.
 struct Directed {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = false;
@@ -46,7 +46,7 @@ struct Directed {
   static constexpr bool kCounts = false;
   static constexpr bool kTimed = false;
 };
-/// Records accesses where the frame has a log; also taken while frm is not nearest even.
+/// Records accesses if the frame has a log; also used while frm is not nearest even.
 struct Checked {
   static constexpr bool kHostRounding = false;
   static constexpr bool kRecords = true;
@@ -109,28 +109,28 @@ class Hart {
     return engine::store<Mode>(memory_, *frame_, address, value);
   }
 
-  /// True if a store of a T goes through; notes its fault where the mode does.
+  /// True if a store of a T succeeds; else notes its fault if the mode does.
   template <class T>
   bool may_store(std::uint32_t address) {
     return store_passes<T>(*frame_, address) ||
            (!Mode::kQuick && check_store(*frame_, address, sizeof(T)));
   }
 
-  /// Quick modes: the result is not known here, nothing is to change.
+  /// Quick modes: the result cannot be computed here; changes nothing.
   void give_up() { gave_up_ = true; }
   [[nodiscard]] bool gave_up() const { return gave_up_; }
 
-  /// The rounding mode in force: the instruction's, or fcsr's where that says so (7).
+  /// The effective rounding mode: the instruction's, or fcsr's if that is 7 (dynamic).
   [[nodiscard]] fp::Rounding rounding() const {
     const std::uint32_t own = imm();
     return static_cast<fp::Rounding>(own == 7 ? context_->fcsr >> 5 & 7U : own);
   }
-  /// Where the software's arithmetic accrues flags.
+  /// Accumulates the software arithmetic's exception flags.
   std::uint32_t& flags() { return context_->fcsr; }
 
  private:
-  // Both halves of a box are moved for themselves, which is less work than to join and to part
-  // them. A badly boxed value is rare and a branch, so that nobody waits for the comparison.
+  // Moves both halves of a box separately, which is less work than joining and splitting them.
+  // Badly boxed values are rare: a branch avoids waiting for the comparison.
   static std::uint32_t unboxed(const std::uint64_t& f) {
     if constexpr (std::endian::native == std::endian::little) {
       std::uint32_t halves[2];

@@ -4,8 +4,8 @@
 
 namespace tessera::engine {
 
-/// Signatures follow each other as they did before once one of them comes again: from there on
-/// whole rounds are multiplied.
+/// Once a signature recurs, the sequence of signatures is periodic: then whole periods are
+/// multiplied.
 std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
                         const Frame& frame) {
   if (frame.trace != nullptr) {

@@ -6,11 +6,11 @@
 #include "sim/engine/code.h"
 #include "sim/engine/op.h"
 
-/// How edges that are taken become time, where instructions may wait for results.
+/// Converts taken edges to time, where instructions may wait for results.
 namespace tessera::engine {
 
-/// The stretches that a context of a shared pipeline has executed, in order, for whoever merges the
-/// contexts' issues: their times depend on the other contexts.
+/// The stretches that a context of a shared pipeline has executed, in order, for merging with the
+/// other contexts' issues, on which their times depend.
 class IssueTrace {
  public:
   struct Entry {
@@ -27,13 +27,13 @@ class IssueTrace {
   [[nodiscard]] const Entry& front() const { return entries_.front(); }
   /// Number of the front entry, in the order in which entries were added.
   [[nodiscard]] std::uint64_t number() const { return popped_; }
-  /// The front stretch has been issued once.
+  /// Notes that the front stretch has been issued once.
   void pop() {
     if (--entries_.front().times > 0) return;
     entries_.pop_front();
     ++popped_;
   }
-  /// The front stretch has been issued so often, and is to be issued again.
+  /// Notes that the front stretch has been issued `times` times and is still to be issued again.
   void skip(std::uint64_t times) { entries_.front().times -= times; }
 
  private:
@@ -41,7 +41,7 @@ class IssueTrace {
   std::uint64_t popped_ = 0;
 };
 
-/// The one that begins with `from`; every edge knows few.
+/// The passing of `edge` that begins with `from`; every edge has few.
 inline const Passing& passing(const Edge& edge, const Signature* from, const Frame& frame) {
   for (const Passing* known = edge.passings.load(std::memory_order_acquire); known != nullptr;
        known = known->next) {
@@ -50,7 +50,7 @@ inline const Passing& passing(const Edge& edge, const Signature* from, const Fra
   return frame.code->passings().find(edge, from);
 }
 
-/// Slots of the stretch that `edge` ends, the context's waits included.
+/// Slots of the stretch that `edge` ends, including the context's waits.
 inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame) {
   if (frame.trace != nullptr) {
     frame.trace->add(edge, 1);
@@ -65,7 +65,7 @@ inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame)
   return found.slots;
 }
 
-/// Adds `times` passes in a row.
+/// Adds `times` consecutive passes.
 std::int64_t pass_times(const Edge& edge, std::uint64_t times, Context& context,
                         const Frame& frame);
 

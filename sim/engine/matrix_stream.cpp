@@ -16,7 +16,7 @@ constexpr std::uint8_t kT3 = 28;  // t3, t4, t5: x, partials, results
 constexpr std::uint8_t kT4 = 29;
 constexpr std::uint8_t kT5 = 30;
 constexpr std::uint32_t kStreamWord = 8;
-constexpr std::uint32_t kFewest = 2;             // passes that are worth looking at
+constexpr std::uint32_t kFewest = 2;             // iterations from which this pays
 constexpr std::uint32_t kMostPhases = 1U << 15;  // at once: keeps the packed counters in range
 
 template <Mnemonic M>
@@ -26,14 +26,14 @@ const packed::AmpShape& shape_of(const AmpShapes& shapes) {
   return shapes.s;
 }
 
-/// True if the last phase yields a result, so that one waits to be stored when a position starts.
+/// True if the last phase yields a result: then one is pending a store when a position starts.
 bool leaves_result(const packed::AmpShape& shape) { return shape.partial_words == shape.phases; }
 
 /// Addresses of the stream when its position starts: the amp at `op`, its move next.
 struct Stream {
-  std::uint32_t x, partials;  ///< t3, t4: behind the words that are loaded already
-  std::uint32_t waiting;      ///< t5: where the result that waits in a register goes, if one does
-  std::uint32_t out;          ///< where the results that are to come go
+  std::uint32_t x, partials;  ///< t3, t4: after the words already loaded
+  std::uint32_t waiting;      ///< t5: address for the pending result, if any
+  std::uint32_t out;          ///< address of the coming results
   std::uint32_t positions;
   std::uint32_t x_bytes, bytes;  ///< size of inputs; size of partials and of results
 };
@@ -48,9 +48,9 @@ std::uint64_t word_at(const std::byte* memory, std::uint32_t address) {
   return word;
 }
 
-/// True if all addresses are in memory, also those of the words that the next move loads; it then
-/// stores the last result. Also f registers must hold the words loaded last, and results must not
-/// change words that are read later.
+/// True if all addresses are in memory, including the words that the next move loads when it stores
+/// the last result, f registers hold the words loaded last, and results do not overwrite words read
+/// later.
 template <bool kAccumulates>
 bool applies(const Stream& s, const Op* op, const Context& context, const std::byte* memory,
              const Frame& frame) {
@@ -66,7 +66,7 @@ bool applies(const Stream& s, const Op* op, const Context& context, const std::b
   if constexpr (kAccumulates) {
     const std::uint32_t partials_end = s.partials + s.bytes;
     if (!inside(s.partials, partials_end + kStreamWord, kStreamWord, size)) return false;
-    // Results may replace partials that were read: they must stay behind them.
+    // Results may replace partials already read: they must stay behind the reads.
     const bool behind = s.out + kStreamWord <= s.partials || s.waiting >= partials_end;
     return behind && word_at(memory, s.partials - kStreamWord) == context.f[op->rs2];
   }
@@ -97,7 +97,7 @@ void compute(const Stream& s, const Op* op, Context& context, std::byte* memory,
   }
 }
 
-/// All but the last pass of the loop at once; the Ops do the rest.
+/// Executes all but the last iteration of the loop at once; the Ops execute the rest.
 template <Mnemonic M, Mnemonic Move, bool kAccumulates>
 void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* frame,
                    std::int64_t slots, std::uint64_t work) {
@@ -124,7 +124,7 @@ void matrix_stream(const Op* op, Context* context, std::byte* memory, Frame* fra
         x[kT4] += s.bytes;
         context->f[op->rs2] = word_at(memory, x[kT4] - kStreamWord);
       }
-      // The last result still waits in its register to be stored at t5, as it just was.
+      // The last result is still pending in its register for t5, where it was already stored.
       if (waits) context->f[stored] = word_at(memory, x[kT5]);
       frame->loops_left -= positions;
       slots += frame->timed ? pass_times(*op->edge, positions, *context, *frame)

@@ -17,33 +17,33 @@ void set_bounds(Frame& frame, const TileMemory& memory);
 /// Notes the fault of an access that failed.
 [[gnu::cold, gnu::noinline]] bool note_load_fault(Frame& frame, std::uint32_t address,
                                                   std::uint32_t bytes);
-/// Decides exactly about a store that failed the quick comparison, whose lower bound is rounded up
-/// to 8 bytes: true if it is allowed after all.
+/// Checks exactly a store that failed the quick comparison (whose lower bound is rounded up to 8
+/// bytes): true if it is valid after all.
 [[gnu::cold, gnu::noinline]] bool check_store(Frame& frame, std::uint32_t address,
                                               std::uint32_t bytes);
 
 template <class T>
 constexpr unsigned kLogSize = std::countr_zero(sizeof(T));
 
-/// The comparison that passes for every good load, and that a bad one fails.
+/// The comparison that exactly the valid loads pass.
 template <class T>
 inline bool load_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;
   return std::rotr(address, kLog) < frame.load_limit[kLog];
 }
-/// True if a store is good; a good store right behind the code may fail: see check_store.
+/// True if a store is valid; a valid store just after the code may fail: see check_store.
 template <class T>
 inline bool store_passes(const Frame& frame, std::uint32_t address) {
   constexpr unsigned kLog = kLogSize<T>;
   return std::rotr(address, kLog) - frame.store_base[kLog] < frame.store_limit[kLog];
 }
 
-/// Asks the host's second-level cache for what the next tile will read (TileMemory::next). Wide
-/// loads and gathers do: where much memory is read, and at addresses that no host foresees.
+/// Prefetches what the next tile will read (TileMemory::next) into the host's L2 cache. Used by
+/// wide loads and gathers, which read much memory or at addresses that no host predicts.
 inline void bring(const std::byte* next) { __builtin_prefetch(next, 0, 2); }
 constexpr std::size_t kWideBytes = 8;
 
-/// Quick modes note no faults: what fails is done again by a mode that does (step.h).
+/// Quick modes note no faults: a failed access is repeated in a mode that does (step.h).
 template <class Mode, class T>
 inline bool load(std::byte* memory, Frame& frame, std::uint32_t address, T& value) {
   if (!load_passes<T>(frame, address)) [[unlikely]]

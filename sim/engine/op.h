@@ -25,8 +25,8 @@ struct Edge;
 struct Frame;
 struct Op;
 
-/// `slots` counts up to 0, where somebody has to look (a limit or a full counter). `work` holds
-/// instructions, pairs and flops (pack_work). Both move at block exits only.
+/// `slots` counts up to 0, where run() has to check (a limit or a full counter). `work` holds
+/// instructions, pairs and flops (pack_work). Both change only at block exits.
 using Handler = void (*)(const Op* op, Context* context, std::byte* memory, Frame* frame,
                          std::int64_t slots, std::uint64_t work);
 
@@ -49,8 +49,8 @@ struct Cost {
   std::uint64_t work = 0;
   bool operator==(const Cost&) const = default;
 };
-/// Instructions, how many of them issued with the one before, and flops: 19, 18 and 27 bits, enough
-/// for what happens between two looks (Session::kSlice).
+/// Instructions, those that issued with the previous one, and flops: 19, 18 and 27 bits, enough for
+/// the interval between two checks (Session::kSlice).
 constexpr unsigned kPairsAt = 19;
 constexpr unsigned kFlopsAt = 37;
 constexpr std::uint64_t pack_work(std::uint64_t instructions, std::uint64_t pairs,
@@ -87,11 +87,11 @@ class Done {
 };
 
 /// A way out of a block: what was executed since the block (or its last loop) began, and the Op to
-/// go on with. `target` starts as `stub`, which finds the block of `pc` and puts it here; of a jalr
-/// it is where one went, for translators.
+/// go on with. `target` starts as `stub`, which finds the block of `pc` and stores it here; for a
+/// jalr it is an earlier target, for translators.
 struct Edge {
   mutable std::atomic<const Op*> target{nullptr};
-  /// Where it leads if it has been taken before; null: it has not.
+  /// Its target if it has been taken before, else null.
   [[nodiscard]] const Op* taken() const {
     const Op* const known = target.load(std::memory_order_relaxed);
     return known == &stub ? nullptr : known;
@@ -104,15 +104,15 @@ struct Edge {
   const Block* block = nullptr;
   std::uint32_t first = 0;  ///< the executed stretch: Block::demands from here
   std::uint32_t last = 0;   ///< up to here
-  bool branches = false;    ///< it is a taken branch's
+  bool branches = false;    ///< it belongs to a taken branch
   mutable std::atomic<const Passing*> passings{nullptr};
   [[nodiscard]] inline std::span<const Demand> demands() const;     ///< block.h
   [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< one for each demand
-  // For instructions that leave the handlers (stop, csr), which stand at pc - 4:
-  Cost before;  ///< as `cost`, without the instruction itself; `done` has it
+  // For instructions that leave the handlers (stop, csr), which are at pc - 4:
+  Cost before;  ///< as `cost`, without the instruction itself; `done` includes it
   isa::Instruction instruction{};
   Stop stop = Stop::fault;    ///< the instruction's request to run()'s caller
-  bool has_operands = false;  ///< in registers
+  bool has_operands = false;  ///< its operands are in registers
   std::uint32_t zone = 0;     ///< the zone that `sync` names
 };
 
@@ -122,30 +122,30 @@ struct AmpShapes {
   std::uint32_t bank_sums = 0;  ///< floats of an accumulator bank
 };
 
-/// Which handlers execute: the quick ones, or those that record accesses and round as frm says.
+/// The executing handlers: quick ones, or those that record accesses and round according to frm.
 enum class Path : std::uint8_t { fast, checked };
 
 /// Why the handlers returned to run().
 enum class Reason : std::uint8_t {
-  due,         ///< `slots` reached 0 at a taken branch; go on at `op`
-  due_inside,  ///< `slots` reached 0 at the end of an rpt body, where nobody may stop
-  find,        ///< no block known for `pc`; costs are added
+  due,         ///< `slots` reached 0 at a taken branch; continue at `op`
+  due_inside,  ///< `slots` reached 0 at the end of an rpt body; no stop allowed
+  find,        ///< no block known for `pc`; costs already added
   stop,        ///< a control instruction: `op`, costs not yet added
-  csr,         ///< a CSR instruction: as `stop`, but run() goes on behind it
+  csr,         ///< a CSR instruction: as `stop`, but run() continues after it
   fault        ///< at `op`
 };
 
-/// One call of run(): what handlers need beside the context, and what they leave behind.
+/// State of one call of run(): inputs of handlers beside the context, and their results.
 struct Frame {
   const std::byte* next = nullptr;  ///< TileMemory::next, or the memory itself
   // Bounds, indexed by the logarithm of the access size: see memory_access.h.
   std::uint32_t load_limit[4] = {};
   std::uint32_t store_limit[4] = {};
   std::uint32_t store_base[4] = {};
-  std::uint32_t loops_left = 0;  ///< iterations of the running rpt
-  bool overdrawn = false;        ///< inside of rpt, beyond the limit: return when the loop ends
+  std::uint32_t loops_left = 0;       ///< iterations of the running rpt
+  bool overdrawn = false;             ///< inside rpt, beyond the limit: return at the loop's end
   const AmpShapes* shapes = nullptr;  ///< those of the code's machine
-  packed::WeightCache weight_rows;    ///< rows of memory->weights, which stay while workers run
+  packed::WeightCache weight_rows;    ///< rows of memory->weights, constant while workers run
   const std::atomic<const Op*>* entries = nullptr;  ///< by pc / 4
   std::uint32_t entry_count = 0;
   const Code* code = nullptr;
@@ -155,8 +155,8 @@ struct Frame {
   std::uint32_t code_end = 0;  ///< end of the code in that memory
   AccessLog* log = nullptr;
   bool timed = false;           ///< instructions may wait for results
-  bool profiled = false;        ///< passings count how often they are met
-  IssueTrace* trace = nullptr;  ///< where a shared pipeline's issues go; null: it waits alone
+  bool profiled = false;        ///< passings count their uses
+  IssueTrace* trace = nullptr;  ///< trace of a shared pipeline; null: own slots
 
   Reason reason = Reason::due;
   Fault fault = Fault::none;
@@ -166,7 +166,7 @@ struct Frame {
   std::int64_t slots = 0;
   std::uint64_t work = 0;
   Done done;
-  isa::ActivityCounts* activity = nullptr;  ///< where run() adds what was done; null: nowhere
+  isa::ActivityCounts* activity = nullptr;  ///< run() adds activities here; null: nowhere
 };
 
 }  // namespace tessera::engine

@@ -5,7 +5,7 @@
 namespace tessera::engine {
 namespace {
 
-/// A context at time 0 that enters with `signature`.
+/// Sets up a context that enters with `signature` at time 0.
 void enter(const Signature* signature, Scoreboard& board, UnitTimes& units) {
   if (signature == nullptr) return;
   for (const Signature::Residual& residual : signature->residuals) {

@@ -10,14 +10,14 @@
 
 #include "sim/engine/pipeline.h"
 
-/// Cost of passing through a stretch of a block for a context that has its slots to itself, where
-/// results may still be under way when it enters.
+/// Pipeline states and memoised costs of stretches of a block, for a context with its own slots
+/// whose results may still be pending when it enters.
 namespace tessera::engine {
 
 struct Edge;
 
-/// The results and units under way when a context enters a block, relative to its next slot: the
-/// canonical form, one object a value. None: nothing is under way.
+/// The pending results and busy units when a context enters a block, relative to its next slot:
+/// canonical, one object per value. Empty: nothing is pending.
 struct Signature {
   struct Residual {
     std::uint8_t number;  ///< register as in Demand, or Scoreboard::kRegisters + unit
@@ -28,34 +28,33 @@ struct Signature {
   std::vector<Residual> residuals;  ///< ascending numbers
 };
 
-/// From a signature over the stretch that an edge ends.
+/// The cost and result of executing the stretch that an edge ends from a given signature.
 struct Passing {
   const Signature* from;
   const Signature* to;
-  std::int64_t slots;       ///< until the next instruction's, waits included
+  std::int64_t slots;       ///< slots to the next instruction's, including waits
   std::int64_t last_issue;  ///< slot in which the stretch's last instruction issues
   std::array<std::uint32_t, kCauses> waits;
-  std::uint32_t apart;                          ///< pairs whose halves issue one after the other
+  std::uint32_t apart;                          ///< pairs whose halves issue separately
   const Passing* next;                          ///< next passing of the same edge
-  mutable std::atomic<std::uint64_t> times{0};  ///< profiled codes: how often it was met
+  mutable std::atomic<std::uint64_t> times{0};  ///< profiled codes: number of uses
 };
 
-/// Every passing that some context has met, computed once. Thread-safe; values depend on the code
-/// alone.
+/// A cache of all passings met so far. Thread-safe; values depend only on the code.
 class Passings {
  public:
   /// `branch_latency`: of taken branches.
   Passings(std::uint32_t distance, std::uint32_t branch_latency)
       : distance_(distance), branch_latency_(branch_latency) {}
 
-  /// Looks among edge.passings, where it is put if it is new.
+  /// Looks in edge.passings; computes and adds it if it is new.
   const Passing& find(const Edge& edge, const Signature* from);
   /// Calls visit(group, ready) for each group of the stretch, in order, as it issues after `from`.
-  /// Returns the slots behind a taken branch in which nothing issues.
+  /// Returns the slots after a taken branch in which nothing issues.
   using Visit = std::function<void(std::span<const Demand>, const Scoreboard::Ready&)>;
   [[nodiscard]] std::uint64_t replay(const Edge& edge, const Signature* from,
                                      const Visit& visit) const;
-  /// The rest of `from` after `slots` slots in which nothing issues.
+  /// The signature after `slots` slots without issue from `from`.
   const Signature* after(const Signature* from, std::uint64_t slots);
 
  private:

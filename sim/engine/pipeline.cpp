@@ -5,7 +5,7 @@ namespace {
 
 std::size_t index(Unit unit) { return static_cast<std::size_t>(unit); }
 
-/// `ready` is put off to `time` by `cause`.
+/// Delays `ready` to `time`, because of `cause`.
 void put_off(Scoreboard::Ready& ready, Scoreboard::Time time, Cause cause) {
   if (time <= ready.at) return;
   ready.waited += time - ready.at;

@@ -9,27 +9,27 @@
 
 #include "sim/isa/registers.h"
 
-/// The in-order pipeline that instructions of one context issue into: what each asks of it, and a
-/// scoreboard of results that are under way.
-/// Leaves out: bank contention, instruction fetch, results that come early (every result takes the
-/// whole latency of its class), write ports.
+/// The in-order pipeline of one context: each instruction's demands, and a scoreboard of pending
+/// results.
+/// Leaves out: bank contention, instruction fetch, early results (every result takes the full
+/// latency of its class), write ports.
 /// Timing: an instruction issues when its slot has come, every register that it reads or writes has
-/// its result, and its unit takes operands again. An amp.b may follow another into the same
-/// accumulator at once: the unit forwards sums to itself. A pair issues together if its second half
-/// is ready when its first half issues; else each half issues alone, as without dual issue. So a
-/// context that has its slots to itself issues no instruction later than without dual issue;
-/// contexts that compete for slots may (an earlier issue changes whose turn it is). One of several
-/// slots (an access wider than its port, a multiply in steps, arithmetic in software) issues so
-/// many times, a turn of the context each; an iterative unit that takes one issue has an interval
-/// instead. Times are slots of the context under a barrel, else cycles.
+/// its result, and its unit is free. An amp.b may follow another into the same accumulator at once:
+/// the unit forwards sums to itself. A pair issues together if its second half is ready when its
+/// first half issues; else each half issues alone, as without dual issue. So a context with its own
+/// slots issues no instruction later than without dual issue; contexts that compete for slots may
+/// (an earlier issue changes the order of turns). A multi-slot instruction (an access wider than
+/// its port, an iterative multiply, software arithmetic) issues once per slot, each in a turn of
+/// the context; an iterative unit that takes one issue has an interval instead. Times are slots of
+/// the context under a barrel, else cycles.
 namespace tessera::engine {
 
 /// Reasons for which an instruction may wait.
 enum class Cause : std::uint8_t { load, arithmetic, matrix, branch };
 constexpr std::size_t kCauses = 4;
-using Waits = std::array<std::uint64_t, kCauses>;  ///< times waited, by cause
+using Waits = std::array<std::uint64_t, kCauses>;  ///< time waited, by cause
 
-/// Units that may not take operands every time.
+/// Units that may not be fully pipelined.
 enum class Unit : std::uint8_t {
   none,
   integer_multiply,
@@ -41,7 +41,7 @@ enum class Unit : std::uint8_t {
 };
 constexpr std::size_t kUnits = 7;
 
-/// Registers, a bit each.
+/// A set of registers, one bit each.
 struct RegisterMask {
   std::uint64_t base = 0;  ///< x registers, then f registers
   std::uint64_t unit = 0;  ///< registers of the int8 unit, as isa::RegisterSets numbers them
@@ -55,7 +55,7 @@ struct RegisterMask {
   constexpr RegisterMask operator~() const { return {~base, ~unit}; }
   bool operator==(const RegisterMask&) const = default;
 
-  /// Calls visit(number) for each register, in order; those of the unit follow from kBase on.
+  /// Calls visit(number) for each register, in order; the unit's registers are numbered from kBase.
   template <class Visit>
   constexpr void each(Visit visit) const {
     for (std::uint64_t left = base; left != 0; left &= left - 1)
@@ -73,12 +73,12 @@ struct RegisterMask {
 
 /// Demands of one instruction on the pipeline.
 struct Demand {
-  static constexpr unsigned kFloating = 32;  ///< f registers stand above the x registers
+  static constexpr unsigned kFloating = 32;  ///< f registers are numbered after the x registers
   RegisterMask uses;                         ///< registers that it reads or writes
-  RegisterMask loads;                        ///< those that it writes from memory
-  RegisterMask makes;                        ///< those that it computes
-  RegisterMask accumulates;  ///< those in which it awaits no earlier result of its own unit
-  std::uint32_t slots = 1;   ///< in each of which it issues
+  RegisterMask loads;                        ///< registers it writes from memory
+  RegisterMask makes;                        ///< registers it computes
+  RegisterMask accumulates;                  ///< registers forwarded from its own unit: no wait
+  std::uint32_t slots = 1;                   ///< number of issues
   std::uint32_t load_latency = 1;
   std::uint32_t latency = 1;
   std::uint32_t interval = 1;
@@ -87,24 +87,24 @@ struct Demand {
   bool paired = false;              ///< may issue with the instruction before it
 };
 
-/// When each unit takes operands again.
+/// Time at which each unit is free again.
 using UnitTimes = std::array<std::uint64_t, kUnits>;
 
-/// Where one context stands.
+/// The pipeline state of one context.
 class Scoreboard {
  public:
   using Time = std::uint64_t;
   static constexpr unsigned kRegisters = RegisterMask::kBase + isa::RegisterSets::kUnitRegisters;
 
-  /// `distance`: from one issue of the context to its next at the earliest.
+  /// `distance`: minimum time between issues of the context.
   explicit Scoreboard(std::uint32_t distance = 1) : distance_(distance) {}
 
   struct Ready {
-    Time at;      ///< when slot, registers and units are there
-    Time waited;  ///< cycles of that spent waiting beyond the slot
+    Time at;      ///< when slot, registers and units are ready
+    Time waited;  ///< time waited beyond the slot
     Cause cause;  ///< the last of these to be ready, if it waited
   };
-  /// For instructions that are to issue together.
+  /// Earliest time for instructions that issue together.
   [[nodiscard]] Ready ready(std::span<const Demand> group, const UnitTimes& units) const;
   /// Earliest time, if no unit is busy.
   [[nodiscard]] Ready ready(std::span<const Demand> group) const;
@@ -114,32 +114,33 @@ class Scoreboard {
                                                  const UnitTimes& units) const {
     return group.size() > 1 && ready(group.last(1), units).at > at ? group.first(1) : group;
   }
-  /// It issues at `at`, not before it is ready, then as often as it must, each time when the
-  /// context's next slot has come.
+  /// Issues the group at `at` (not before it is ready) and its further slots in the context's next
+  /// slots.
   void issue(std::span<const Demand> group, Time at, UnitTimes& units);
-  /// Its issue of number `step` alone: at `at`, not before the context's slot.
+  /// Issues only slot number `step` of the group, at `at`, not before the context's slot.
   void issue(std::span<const Demand> group, std::uint32_t step, Time at, UnitTimes& units);
-  /// A branch, issued last, is taken: the next issue is no earlier than `latency` after its slot.
+  /// The last issued instruction is a taken branch: the next issue is no earlier than `latency`
+  /// after its slot.
   void branch(std::uint32_t latency) { next_ = std::max(next_, end_ - 1 + latency); }
   /// Nothing issues before `time`.
   void hold_until(Time time) { slot_ = next_ = std::max(time, next_); }
 
   [[nodiscard]] Time slot() const { return slot_; }  ///< the context's next
-  [[nodiscard]] Time next() const { return next_; }  ///< slot(), or later behind a taken branch
-  [[nodiscard]] Time end() const { return end_; }    ///< after the last slot that was occupied
+  [[nodiscard]] Time next() const { return next_; }  ///< slot(), or later after a taken branch
+  [[nodiscard]] Time end() const { return end_; }    ///< after the last occupied slot
 
-  /// All that is to come comes so much later.
+  /// Shifts all pending times by `cycles`.
   void delay(Time cycles);
 
-  /// A result is under way until `time`.
+  /// Marks a result as pending until `time`.
   void expect(unsigned number, Time time, Cause cause);
-  /// Results that no later issue waits for are under way no longer.
+  /// Drops pending results that no later issue waits for.
   void forget_past() {
     pending_.each([&](unsigned number) {
       if (times_[number] <= slot_) pending_ = pending_ & ~RegisterMask::of(number);
     });
   }
-  /// Calls visit(number, time, cause) for each result that comes after `time`, in order.
+  /// Calls visit(number, time, cause) for each result pending after `time`, in order of registers.
   template <class Visit>
   void visit_after(Time time, Visit visit) const {
     pending_.each([&](unsigned number) {
@@ -152,24 +153,24 @@ class Scoreboard {
   Time end_ = 0;
   Time slot_ = 0;
   Time next_ = 0;
-  RegisterMask pending_;  ///< registers whose results may be under way
+  RegisterMask pending_;  ///< registers whose results may be pending
   std::array<Time, kRegisters> times_{};
   std::array<Cause, kRegisters> causes_{};
 };
 
-/// Slots that a group takes: none where it is `run` or its like.
+/// Slots that a group takes; 0 for `run` and similar instructions.
 inline std::uint32_t issued_slots(std::span<const Demand> group) {
   std::uint32_t slots = 0;
   for (const Demand& demand : group) slots = std::max(slots, demand.slots);
   return slots;
 }
 
-/// How often a group issues, once at least: `run` and its like take no slot.
+/// Issues of a group, at least 1 (`run` and similar instructions take no slot).
 inline std::uint32_t issues_of(std::span<const Demand> group) {
   return std::max(1U, issued_slots(group));
 }
 
-/// The instruction or pair at the front of `demands`, which follow what has been issued.
+/// The instruction or pair at the front of the unissued `demands`.
 inline std::span<const Demand> front_group(std::span<const Demand> demands) {
   return demands.first(demands.size() > 1 && demands[1].paired ? 2 : 1);
 }

@@ -6,7 +6,7 @@
 namespace tessera::engine {
 namespace {
 
-/// Adds what `times` passes of a stretch from `from` took.
+/// Adds the slots of `times` passes of a stretch that begin with `from`.
 void add_passes(const Code& code, const Edge& edge, const Signature* from, std::uint64_t times,
                 Profile& profile) {
   std::span<const std::uint32_t> pcs = edge.pcs();

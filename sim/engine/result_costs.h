@@ -8,11 +8,10 @@
 #include "sim/isa/result_class.h"
 #include "sim/machine/machine_config.h"
 
-/// The numbers of a tile that say what instructions cost, by the class of their results: one table
-/// for timing and for reports.
+/// A tile's instruction costs, by the class of their results: one table for timing and reports.
 namespace tessera::engine {
 
-/// A number in a group of a tile's config, with its key there.
+/// A value in a group of a tile's config, with its key.
 template <class Group>
 struct CostKey {
   const char* name = nullptr;  ///< null: there is none
@@ -21,10 +20,10 @@ struct CostKey {
 
 struct ResultCosts {
   isa::ResultClass result;
-  isa::Activity counted;  ///< above 0 where an instruction of the class was executed
+  isa::Activity counted;  ///< above 0 if an instruction of the class was executed
   CostKey<LatencyConfig> latency;
-  CostKey<SlotCosts> slots = {};  ///< slots for each turn of its lanes; none: one slot
-  Unit unit = Unit::none;         ///< that computes the result
+  CostKey<SlotCosts> slots = {};  ///< slots per group of lanes; none: one slot
+  Unit unit = Unit::none;         ///< unit that computes the result
   CostKey<IntervalConfig> interval = {};
 };
 

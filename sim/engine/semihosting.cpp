@@ -25,10 +25,10 @@ enum Operation : std::uint32_t {
 };
 
 constexpr std::uint32_t kFailed = ~std::uint32_t{0};
-constexpr std::uint32_t kApplicationExit = 0x20026;  // the only reason that is no failure
+constexpr std::uint32_t kApplicationExit = 0x20026;  // the only reason that is not a failure
 
 constexpr std::uint32_t kOutput = 1, kError = 2, kFeatures = 3;  // handles
-/// SHFB, and that there are SYS_EXIT_EXTENDED and an output for errors.
+/// SHFB, then bits for SYS_EXIT_EXTENDED and a separate error output.
 constexpr std::string_view kFeatureBytes = "SHFB\x03";
 
 }  // namespace
@@ -86,7 +86,7 @@ std::uint32_t Semihosting::open(std::uint32_t block) {
   return mode < kFirstAppend ? kOutput : kError;
 }
 
-/// {handle, address, length}: returns how many bytes are not written.
+/// {handle, address, length}: returns the number of bytes not written.
 std::uint32_t Semihosting::write(std::uint32_t block) const {
   const std::uint32_t handle = word(block);
   const std::uint32_t size = word(std::uint64_t{block} + 8);
@@ -96,7 +96,7 @@ std::uint32_t Semihosting::write(std::uint32_t block) const {
   return 0;
 }
 
-/// {handle, address, length}: returns how many bytes are not read.
+/// {handle, address, length}: returns the number of bytes not read.
 std::uint32_t Semihosting::read(std::uint32_t block) {
   const std::uint32_t address = word(std::uint64_t{block} + 4);
   const std::uint32_t size = word(std::uint64_t{block} + 8);
@@ -111,7 +111,7 @@ void Semihosting::put(int descriptor, std::string_view text) const {
   if (write_ && !text.empty()) write_(descriptor, text);
 }
 
-/// 0 where there is no memory.
+/// The word at `address`; 0 outside memory.
 std::uint32_t Semihosting::word(std::uint64_t address) const {
   std::uint32_t value = 0;
   if (address + sizeof value <= memory_.size())
@@ -124,7 +124,7 @@ std::optional<std::string> Semihosting::bytes(std::uint32_t address, std::uint32
   return std::string(reinterpret_cast<const char*>(memory_.data()) + address, size);
 }
 
-/// Until its zero byte.
+/// The zero-terminated text at `address`.
 std::string Semihosting::text(std::uint32_t address) const {
   std::string text;
   for (std::uint64_t at = address; at < memory_.size() && memory_[at] != std::byte{0}; ++at)

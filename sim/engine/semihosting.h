@@ -10,16 +10,16 @@
 
 namespace tessera::engine {
 
-/// The calls by which a bare program asks its debugger for output and its end: ebreak between
+/// The calls by which a bare program requests output and exit from its debugger: ebreak between
 /// slli x0, x0, 31 and srai x0, x0, 7, with the operation in a0 and its argument in a1 (RISC-V
 /// Semihosting 0.4; operations of Arm's semihosting 2.0). Picolibc's printf and exit make them
-/// (--oslib=semihost). Answers writes and the end; input is at its end; there are no files.
+/// (--oslib=semihost). Supports writes and exit; input is at end-of-file; there are no files.
 class Semihosting {
  public:
   using Write = std::function<void(int descriptor, std::string_view text)>;
 
-  /// For code that ends at `code_end`. Replaces each ebreak that is such a call by an ecall, after
-  /// which code goes on.
+  /// For code that ends at `code_end`. Replaces each ebreak of such a call by an ecall, after which
+  /// code continues.
   Semihosting(std::span<std::byte> memory, std::uint32_t code_end, const Write& write);
 
   [[nodiscard]] bool is_call(std::uint32_t pc) const { return calls_.contains(pc); }

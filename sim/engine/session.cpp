@@ -65,20 +65,20 @@ Exit Session::run_recording(const Code& code, Context& context, const TileMemory
 }
 
 void Session::settle_activity() {
-  // As numbers with signs: behind choices (native) they may be below 0 for a while.
+  // As signed numbers: after choices (native) they may be negative temporarily.
   for (std::size_t i = 0; i < isa::kActivities; ++i)
     (*activity_)[i] += static_cast<std::uint64_t>(static_cast<std::int32_t>(frame_.done[i]));
   unsettled_slots_ = 0;
   frame_.done = {};
 }
 
-/// Enters again until there is an exit to report: true for a control instruction, whose cost and
-/// what was `used` before it are still to be counted.
+/// Re-enters until there is an exit to report: true for a control instruction, whose cost and the
+/// cost `used` before it the caller must still count.
 bool Session::go_on(Call& call, Cost& used) {
   do {
     call.used = used;
     if (look(call)) return false;
-    // Within rpt nobody may stop at the limit: slots beyond it are granted until the loop ends.
+    // No stop at the limit within rpt: grants slots beyond it until the loop ends.
     const bool inside = frame_.reason == Reason::due_inside && frame_.loops_left != 0;
     frame_.overdrawn = inside && call.left == 0;
     if (until_meeting_ == 0) meet(call);
@@ -90,14 +90,14 @@ bool Session::go_on(Call& call, Cost& used) {
   return true;
 }
 
-/// Half of `slots` to all of them: a program that repeats itself would be met at the same places
-/// for ever if they were always as many.
+/// A varying number of slots from `slots` / 2 to `slots`: with a constant number, a periodic
+/// program would always be sampled at the same places.
 std::uint64_t Session::about(std::uint64_t slots) {
   dither_ = 1664525U * dither_ + 1013904223U;
   return slots - (slots * (dither_ >> 16) >> 17);
 }
 
-/// Slots between two of these are the odds of being met.
+/// Samples the current Op; the sampling interval in slots sets the odds.
 void Session::meet(Call& call) {
   until_meeting_ = about(kSlice);
   const bool quick = frame_.path == Path::fast && frame_.trace == nullptr;
@@ -109,8 +109,8 @@ void Session::meet(Call& call) {
   if (!met.translated) until_meeting_ = about(kMeeting);
 }
 
-/// Counts what edges have added, and `more`: behind choices (native) what they added may be below 0
-/// until what was done since is counted too.
+/// Counts the cost added by edges, and `more`: after choices (native) it may be negative until the
+/// work since is counted too.
 void Session::count_used(Call& call, const Cost& more) {
   const Cost all = sum(call.used, more);
   count(call.context, all);
@@ -118,7 +118,7 @@ void Session::count_used(Call& call, const Cost& more) {
   call.left -= std::min(call.left, static_cast<std::uint64_t>(all.slots));
 }
 
-/// Does what the handlers left to it; true when there is an exit to report.
+/// Handles the reason for which the handlers returned; true if there is an exit to report.
 bool Session::look(Call& call) {
   if (frame_.reason == Reason::csr) return csr(call);
   if (frame_.reason == Reason::fault) return fault(call);

@@ -12,9 +12,9 @@
 
 namespace tessera::engine {
 
-/// Runs guest code on one host thread, one context after the other, and keeps what seldom changes
-/// between them: bounds, and the host's floating-point environment (which is the guests' as long as
-/// the session lives). For callers that enter the engine often. Codes outlive the session.
+/// Runs guest code on one host thread, one context at a time, and keeps state that seldom changes
+/// between them: bounds, and the host's floating-point environment (set for guests while the
+/// session lives). For callers that enter the engine often. Codes outlive the session.
 class Session {
  public:
   /// See engine.h.
@@ -22,19 +22,19 @@ class Session {
                   std::uint64_t slot_limit);
   Exit run_recording(const Code& code, Context& context, const TileMemory& memory,
                      std::uint64_t slot_limit, AccessLog& log);
-  /// From now on adds what instructions do to `counts` if the codes count (predecode), all of it
-  /// with the next settle_activity(): what was not settled before is left out. Null: nowhere.
+  /// Adds later activities to `counts`, if the codes count them (predecode); complete only after
+  /// settle_activity(). Drops activities not settled before this call. Null: stops counting.
   void count_activity(isa::ActivityCounts* counts) {
     activity_ = counts;
     unsettled_slots_ = 0;
     frame_.done = {};
   }
-  /// While activity is counted.
+  /// Adds the activities still held by the frame to the counts; only while activity is counted.
   void settle_activity();
   [[nodiscard]] isa::ActivityCounts* activity() const { return activity_; }
-  /// From now on, in timed codes, issues go to `trace`, which outlives the session, instead of
-  /// being timed as if the context were alone; Context::slots then lack all waits, and reading the
-  /// cycle counter stops the engine (Stop::read_cycle). Null: no more.
+  /// In timed codes, sends later issues to `trace`, which outlives the session, instead of timing
+  /// them as for a context alone; Context::slots then exclude all waits, and reading the cycle
+  /// counter stops the engine (Stop::read_cycle). Null: stops tracing.
   void trace_issues(IssueTrace* trace) { frame_.trace = trace; }
   /// Executes the instruction that stopped the engine with Stop::read_cycle, at `cycle`.
   static void finish_cycle_read(const Code& code, Context& context, std::uint64_t cycle);
@@ -44,16 +44,16 @@ class Session {
   struct Call {
     Context& context;
     std::uint64_t left;  ///< slots until the limit
-    const Op* op;        ///< where to go on
+    const Op* op;        ///< Op to continue with
     Exit& exit;
-    Cost used{};  ///< by edges, not counted yet
+    Cost used{};  ///< cost added by edges, not yet counted
   };
 
   inline void prepare(const Code& code, Context& context, const TileMemory& memory);
   inline void choose_path(const Code& code, const Context& context);
   [[nodiscard]] inline const Op* find(std::uint32_t pc) const;
   inline Cost enter(const Op* op, Context& context, std::uint64_t granted);
-  bool go_on(Call& call, Cost& used);  ///< the rest, which is seldom needed
+  bool go_on(Call& call, Cost& used);  ///< the seldom needed rest of run()
   bool look(Call& call);
   void count_used(Call& call, const Cost& more);
   bool csr(Call& call);
@@ -64,13 +64,13 @@ class Session {
   inline void keep_signature(const Code& code, Context& context) const;
   inline void count_done(const Done& last, std::int64_t slots);
 
-  // Slots between two looks at the counters: few enough that pack_work holds what happens meanwhile
-  // (two instructions and 1024 flops a slot, and twice the slots where a matrix stream runs on).
+  // Slots between two checks of the counters: few enough that pack_work holds all work between (two
+  // instructions and 1024 flops per slot, and twice the slots if a matrix stream overruns).
   static constexpr std::uint64_t kSlice = std::uint64_t{1} << 15;
-  // Slots between two meetings (Code::met) while what is met is not translated.
+  // Slots between two samples (Code::met) while sampled code is not translated.
   static constexpr std::uint64_t kMeeting = std::uint64_t{1} << 13;
 
-  /// Slots to grant when `left` are.
+  /// Slots to grant if `left` remain until the limit.
   [[nodiscard]] std::uint64_t slice(std::uint64_t left) const {
     return std::min({left, kSlice, until_meeting_});
   }
@@ -88,7 +88,7 @@ class Session {
   fp::HostEnvironment host_;
 };
 
-// Inline down to the handlers: an empty superstep is little more than this.
+// Inline down to the handlers: this is most of the cost of an empty superstep.
 
 inline void Session::count(Context& context, const Cost& cost) {
   context.slots += static_cast<std::uint64_t>(cost.slots);
@@ -100,14 +100,14 @@ inline void Session::count(Context& context, const Cost& cost) {
   }
 }
 
-/// Adds `last` to what edges have left in the frame, which holds what happens in some slices.
+/// Adds `last` to the frame's activities, which can hold those of a few slices.
 inline void Session::count_done(const Done& last, std::int64_t slots) {
   frame_.done.add(last);
   unsettled_slots_ += static_cast<std::uint64_t>(slots);
   if (unsettled_slots_ >= kSlice) settle_activity();
 }
 
-/// Time may have passed since the context was left: results came meanwhile.
+/// Updates the signature for the time since the context last ran.
 inline void Session::resume_signature(const Code& code, Context& context) const {
   if (context.signature == nullptr || frame_.trace != nullptr) return;
   const std::uint64_t now = code.timing().cycle_of(context);

@@ -39,7 +39,7 @@ concept Branching = requires(Hart<Fast>& hart) {
   semantics::taken(Is<M>{}, hart);
 };
 
-/// Executes one instruction; false if it faults or gives up, which leaves everything as it was.
+/// Executes one instruction; false if it faults or gives up, without side effects.
 template <class Mode, isa::Mnemonic M>
 [[gnu::always_inline]] inline bool perform(const Op* op, Context* context, std::byte* memory,
                                            Frame* frame) {
@@ -66,7 +66,7 @@ inline void hand_over(Reason reason, const Op* op, Frame* frame, std::int64_t sl
   frame->work = work;
 }
 
-/// Goes on with what `perform<Mode, M>` refused: a fault, or an instruction to be done with care.
+/// Handles what `perform<Mode, M>` refused: a fault, or an instruction that needs Careful.
 template <class Mode, isa::Mnemonic M>
 [[gnu::cold, gnu::noinline]] void refused(const Op* op, Context* context, std::byte* memory,
                                           Frame* frame, std::int64_t slots, std::uint64_t work) {
@@ -85,13 +85,13 @@ template <class Mode, isa::Mnemonic M>
   TESSERA_TAIL op->handler(op, context, memory, frame, slots, work);
 }
 
-/// Work executed since the block began, for modes that count it.
+/// Adds activities since the block began, in modes that count them.
 template <class Mode>
 [[gnu::always_inline]] inline void count(const Edge& edge, Frame& frame) {
   if constexpr (Mode::kCounts) frame.done.add(edge.done);
 }
 
-/// Adds what was executed since the block began.
+/// Adds the cost of instructions executed since the block began.
 template <class Mode>
 [[gnu::always_inline]] inline void account(const Edge& edge, Context& context, Frame& frame,
                                            std::int64_t& slots, std::uint64_t& work) {
@@ -103,7 +103,7 @@ template <class Mode>
   count<Mode>(edge, frame);
 }
 
-/// Goes where the branch at `op` leads.
+/// Continues at the target of the branch at `op`.
 template <class Mode>
 [[gnu::always_inline]] inline void leave(const Op* op, Context* context, std::byte* memory,
                                          Frame* frame, std::int64_t slots, std::uint64_t work) {

@@ -131,8 +131,8 @@ bool TaintWalk::arithmetic(const Step& step) {
   return true;
 }
 
-/// A load takes the same wherever it loads from, and what it loads is then a value. Left out: that
-/// it may fault. Addresses that could be looked up are.
+/// A load at an unknown address takes the same time anywhere and loads an unknown value. Leaves out
+/// that it may fault. Refused if the address could be looked up.
 bool TaintWalk::load_anywhere(const Step& step, Taint address) {
   const isa::InstructionInfo& info = isa::info(step.instruction.mnemonic);
   if (!loads_anywhere_ || info.bytes_loaded == 0 || info.bytes_stored != 0 || step.loads_index ||
@@ -165,7 +165,7 @@ bool TaintWalk::access(const Step& step) {
   return true;
 }
 
-/// A jump leaves where it came from.
+/// Sets a jump's link register to the return address.
 void TaintWalk::link(const Step& step) {
   context_.x[step.op.rd] = pc_ + kBytesOfInstruction;
   set_taint(step.op.rd, kKnown);
@@ -228,7 +228,7 @@ bool TaintWalk::csr(const Step& step) {
   return true;
 }
 
-/// A worker's transfer with memory outside.
+/// A worker's transfer with external memory.
 bool TaintWalk::transfer(const Step& step) {
   const isa::Instruction& its = step.instruction;
   if (!require_known(step.reads, "a transfer of an address or size that is a value")) return false;

@@ -10,42 +10,43 @@
 #include "sim/engine/tainted_memory.h"
 #include "sim/engine/walk_code.h"
 
-/// Follows tile code without its values, and refuses where one of them would decide a branch, a
-/// count or the address of a store: what it follows to the end takes the same path, and so the same
-/// time, whatever values there are. Numbers of f registers, of the matrix unit and of the int8 unit
-/// are never known; what costs depend on is the path alone (timing.h).
+/// Walks tile code without its data values, and refuses if one would affect a branch, a count or a
+/// store address: code walked to its end takes the same path, and so the same time, for any values.
+/// Contents of f registers, the matrix unit and the int8 unit are never known; costs depend only on
+/// the path (timing.h).
 namespace tessera::engine {
 
 class TaintWalk {
  public:
-  /// Why it refuses; `lookable`: buffers whose contents would let it go on.
+  /// Reason for refusal; `lookable`: buffers whose contents would let the walk continue.
   struct Refusal {
     std::string what;
     std::uint32_t pc = 0;
     std::vector<std::uint32_t> lookable;
   };
 
-  /// All outlive it. `memory` holds what both roles leave there.
+  /// All arguments outlive it. `memory`: shared by walks of both roles.
   TaintWalk(const WalkCode& code, Context& context, TaintedMemory& memory, TaintSets& sets);
 
-  /// Every register of x becomes unknown but those given.
+  /// Marks all x registers unknown, except constant ones.
   void forget_registers();
   void know(std::uint32_t reg, std::uint32_t value);
   [[nodiscard]] bool knows(std::uint32_t reg) const { return taints_[reg] == kKnown; }
 
-  /// run() tells `recorder`, which outlives it, what it does from now on.
+  /// Makes run() report to `recorder`, which outlives this.
   void record(CallRecorder& recorder) { recorder_ = &recorder; }
 
-  /// Refuses loads by addresses that are values, too, as it does of supervisors: whoever executes
-  /// them without values may fault.
+  /// Also refuses loads at unknown addresses, as always for supervisors: executing them without
+  /// values may fault.
   void refuse_loads_anywhere() { loads_anywhere_ = false; }
 
-  /// From context.pc to the next stop that is not `dma`; context.pc is then behind it. Operands
-  /// that decide are known; that of exchange_start and exchange_wait is whatever it is.
+  /// Walks from context.pc to the next stop other than `dma`; context.pc is then after it. Operands
+  /// that affect the path are known; the operand of exchange_start and exchange_wait may be
+  /// unknown.
   /// False: see refusal().
   bool run(Exit& exit);
   [[nodiscard]] const Refusal& refusal() const { return refusal_; }
-  /// Instructions that it has followed, without those that change no x register and no memory.
+  /// Number of walked instructions, without those that change no x register and no memory.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
@@ -70,13 +71,13 @@ class TaintWalk {
   TaintedMemory& memory_;
   TaintSets& sets_;
   TaintedMemory::Who who_;
-  bool loads_anywhere_;  ///< are let through
+  bool loads_anywhere_;  ///< loads at unknown addresses are allowed
   std::array<Taint, kSink + 1> taints_{};
-  std::uint32_t tainted_ = 0;  ///< registers that are not known, a bit each
+  std::uint32_t tainted_ = 0;  ///< unknown registers (bit mask)
   std::uint32_t pc_ = 0;
   std::uint32_t loop_begin_ = 0, loop_end_ = 0, loops_left_ = 0;
   std::uint64_t steps_ = 0;
-  CallRecorder* recorder_ = nullptr;  ///< null: nobody asks
+  CallRecorder* recorder_ = nullptr;  ///< null: not recorded
   Refusal refusal_;
 };
 

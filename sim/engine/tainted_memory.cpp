@@ -8,14 +8,14 @@
 namespace tessera::engine {
 namespace {
 
-// A byte's state: what is known, in the low bits, and what may be done with it.
+// A byte's state: who knows it, in the low bits, and flags for permitted accesses.
 enum Known : std::uint8_t {
   nothing = 0,
   all = 1,
-  to_worker = 2,  ///< that runs
+  to_worker = 2,  ///< the running worker
   to_supervisor = 3,
   offered = 4,
-  left = 5,  ///< by a worker that has ended, others may run
+  left = 5,  ///< by an ended worker while others may run
   to_workers = 6
 };
 constexpr std::uint8_t kKnownBits = 7;
@@ -23,9 +23,9 @@ constexpr std::uint8_t kKept = 8;
 constexpr std::uint8_t kPinned = 16;
 constexpr std::uint8_t kByWorker = 32;
 constexpr std::uint8_t kBySupervisor = 64;
-constexpr std::uint8_t kReadKnown = 128;  // while it was known
+constexpr std::uint8_t kReadKnown = 128;  // read while known
 
-/// The bits that any of these states has.
+/// Bitwise OR of the states.
 std::uint8_t any_of(const std::uint8_t* states, std::uint32_t count) {
   std::uint8_t bits = 0;
   for (std::uint32_t i = 0; i < count; ++i) bits |= states[i];
@@ -39,7 +39,7 @@ bool is_all(const std::uint8_t* states, std::uint32_t count, std::uint8_t state)
 }  // namespace
 
 Taint TaintSets::number(std::vector<std::uint32_t> buffers) {
-  constexpr std::size_t kMostSets = 1000;  // beyond them nobody looks anything up
+  constexpr std::size_t kMostSets = 1000;  // beyond this, taints become kUnknown
   const auto found = std::ranges::find(sets_, buffers);
   if (found == sets_.end() && sets_.size() == kMostSets) return kUnknown;
   const auto at = static_cast<std::size_t>(found - sets_.begin());
@@ -116,7 +116,7 @@ void TaintedMemory::offer_brought(std::uint32_t address, std::uint32_t bytes,
   offers_.push_back({address, address + bytes, buffer, kKnown});
 }
 
-/// Takes back what was offered of these bytes, with all that was offered with it.
+/// Withdraws all offers that overlap these bytes.
 void TaintedMemory::withdraw(std::uint32_t begin, std::uint32_t end) {
   std::erase_if(offers_, [&](const Offer& offer) {
     if (offer.begin >= end || offer.end <= begin) return false;
@@ -128,7 +128,7 @@ void TaintedMemory::withdraw(std::uint32_t begin, std::uint32_t end) {
   });
 }
 
-/// Neighbours are read one after the other.
+/// Uses the last lookup: adjacent bytes are read in sequence.
 Taint TaintedMemory::taint_of_offer(std::uint32_t address, TaintSets& sets) {
   const auto holds = [address](const Offer& each) {
     return address >= each.begin && address < each.end;
@@ -181,7 +181,7 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
         replaced_.emplace_back(address + i, bytes_[address + i]);
   }
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Two calls wrote it: they may be two workers' calls, in unknown order.
+    // Two calls wrote it, possibly by two workers in unknown order.
     const bool twice = (states[i] & kKnownBits) == left;
     const auto state = static_cast<std::uint8_t>((states[i] & ~(kKnownBits | kReadKnown)) | by);
     states[i] = (state & kPinned) == 0 && !twice ? static_cast<std::uint8_t>(state | now) : state;
@@ -190,7 +190,7 @@ bool TaintedMemory::write(std::uint32_t address, std::uint32_t count, Who who, c
   return true;
 }
 
-/// True if all workers know that these bytes stand there.
+/// True if all workers know these bytes and they equal `bytes`.
 bool TaintedMemory::holds(std::uint32_t address, std::uint32_t count, const void* bytes) const {
   for (std::uint32_t i = 0; i < count; ++i)
     if ((states_[address + i] & kKnownBits) != to_workers) return false;
@@ -224,7 +224,7 @@ void TaintedMemory::join(bool alone) {
   left_.clear();
 }
 
-/// The first that was replaced stood there at last.
+/// Restores in reverse order, so that the oldest byte wins.
 void TaintedMemory::restore_replaced() {
   for (std::size_t i = replaced_.size(); i-- > 0;) bytes_[replaced_[i].first] = replaced_[i].second;
 }

@@ -15,7 +15,7 @@ using isa::Mnemonic;
 
 namespace {
 
-// run, join, sync, exchange, load weights: the caller of the engine knows what they take.
+// run, join, sync, exchange, load weights: the engine's caller determines their time.
 bool costs_elsewhere(const Instruction& instruction) {
   switch (instruction.mnemonic) {
     case Mnemonic::run:
@@ -31,8 +31,7 @@ bool costs_elsewhere(const Instruction& instruction) {
   }
 }
 
-/// The integer register that a load brings from memory; every other one that it writes is an
-/// address.
+/// The integer register that a load fills from memory; others that it writes are addresses.
 std::uint32_t loaded_integer(const Instruction& instruction) {
   for (const isa::Operand& operand : isa::info(instruction.mnemonic).operands) {
     if (operand.field == isa::Field::rd && operand.shape == isa::Shape::x_register)
@@ -79,7 +78,7 @@ std::uint32_t Timing::stall(const Instruction& first, const Instruction& second)
   if (!own_port_ || isa::info(first.mnemonic).bytes_loaded == 0) return 0;
   const isa::RegisterSets loaded = isa::registers(first);
   const isa::RegisterSets used = isa::registers(second);
-  // An advanced address register is ready at once: only what came from memory makes wait.
+  // An advanced address register is ready at once: only loaded values stall.
   const std::uint32_t integer = loaded_integer(first);
   const bool waits = (integer & used.reads_x) != 0 || (loaded.writes_f & used.reads_f) != 0;
   return waits ? tile_.supervisor.load_use_stall_cycles : 0;
@@ -95,7 +94,7 @@ std::uint32_t Timing::flops(const Instruction& instruction) const {
   return known.cost == CostClass::matrix ? kFlopsOfMac * matrix_macs(instruction) : known.flops;
 }
 
-/// A supervisor may issue beside the workers: only theirs count as slots of the tile.
+/// A supervisor may issue in parallel: only workers' slots count as slots of the tile.
 Done Timing::done(const Instruction& instruction) const {
   Done done;
   done.set(isa::activity(instruction, role_ == Role::worker ? alone(instruction) : 0,
@@ -172,7 +171,7 @@ std::uint32_t Timing::memory_slots(const Instruction& instruction) const {
                   ceil_div<std::uint32_t>(info.bytes_stored, tile_.store_bytes_per_slot));
 }
 
-/// Slots of what it computes: each turn of the lanes of plain arithmetic takes as many.
+/// Slots of the computation: plain arithmetic takes them once per group of float_lanes lanes.
 std::uint32_t Timing::result_slots(Mnemonic mnemonic) const {
   const std::uint32_t once = tile_.slots.*costs_of(isa::result_class(mnemonic)).slots.number;
   if (isa::arithmetic_of(mnemonic) == isa::Arithmetic::none) return once;
@@ -197,7 +196,7 @@ const MatrixShape& Timing::matrix_shape(Mnemonic mnemonic) const {
   }
 }
 
-/// Instructions that work on one type alone need it, the others any.
+/// True if the unit has the vector type that the instruction needs: a specific one, or any.
 bool Timing::has_vectors(Mnemonic mnemonic) const {
   const MatrixUnitConfig& unit = tile_.matrix_unit;
   switch (mnemonic) {

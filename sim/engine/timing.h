@@ -9,9 +9,9 @@
 
 namespace tessera::engine {
 
-/// Costs of instructions on one machine in one role, in program order: slots of a worker (the pair
-/// rule included), cycles of a supervisor that has an issue port of its own. Where pipelines are
-/// shared, and under `single`, a supervisor's instructions cost the same as a worker's.
+/// Costs of instructions on one machine in one role, in program order: slots of a worker (including
+/// the pair rule), cycles of a supervisor with its own issue port. With shared pipelines and under
+/// `single`, a supervisor's instructions cost the same as a worker's.
 /// Leaves out bank contention and instruction fetch.
 /// Sources: isa.md for the pair rule and memory widths, TileConfig for the rest.
 class Timing {
@@ -24,19 +24,18 @@ class Timing {
   [[nodiscard]] Demand demand(const isa::Instruction& instruction) const;
   /// True if instructions may have to wait for results or for other contexts.
   [[nodiscard]] bool waits() const;
-  /// From an issue of a context to its next.
+  /// Minimum distance between issues of a context.
   [[nodiscard]] std::uint32_t distance() const;
   /// Latency of a taken branch, in slots of the context.
   [[nodiscard]] std::uint32_t branch_latency() const;
-  /// Cycles of a supervisor's own port beyond `alone` when it branches.
+  /// Cycles on a supervisor's own port, beyond `alone`, of a taken branch.
   [[nodiscard]] std::uint32_t branch_extra() const;
   /// True if `first`, at the lower half of an 8-byte-aligned pair, takes one slot with `second`.
   [[nodiscard]] bool pairs(const isa::Instruction& first, const isa::Instruction& second) const;
-  /// Cycles of a supervisor's own port that `second` waits for what `first` loads when it comes
-  /// right after.
+  /// Cycles on a supervisor's own port that `second`, directly after `first`, waits for its load.
   [[nodiscard]] std::uint32_t stall(const isa::Instruction& first,
                                     const isa::Instruction& second) const;
-  /// Floating-point operations that it counts for.
+  /// Floating-point operations of the instruction.
   [[nodiscard]] std::uint32_t flops(const isa::Instruction& instruction) const;
   /// Activities of one execution.
   [[nodiscard]] Done done(const isa::Instruction& instruction) const;
@@ -44,7 +43,7 @@ class Timing {
   [[nodiscard]] bool exists(const isa::Instruction& instruction) const;
 
   [[nodiscard]] Role role() const { return role_; }
-  /// True if the contexts' issues have to be merged to know their times.
+  /// True if the contexts' issues must be merged to determine their times.
   [[nodiscard]] bool shared() const { return shares_pipeline(tile_); }
   [[nodiscard]] const AmpShapes& shapes() const { return shapes_; }
   /// Cycles that pass in one slot.
@@ -64,21 +63,22 @@ class Timing {
 
   Role role_;
   TileConfig tile_;
-  bool own_port_;  ///< a supervisor's
+  bool own_port_;  ///< a supervisor with its own issue port
   AmpShapes shapes_;
 };
 
-/// Adds up the cost of instructions that follow each other.
+/// Sums the cost of consecutive instructions.
 class CostCounter {
  public:
   explicit CostCounter(const Timing& timing) : timing_(&timing) {}
 
   void add(const isa::Instruction& instruction, std::uint32_t pc);
-  /// Begins at zero; what came before still stalls what follows, but does not pair with it.
+  /// Restarts the sum at zero; the previous instruction still stalls the next, but does not pair
+  /// with it.
   void restart();
   [[nodiscard]] const Cost& total() const { return total_; }
   [[nodiscard]] const Done& done() const { return done_; }
-  /// True if the instruction added last issues with the one before it.
+  /// True if the last added instruction issues with the previous one.
   [[nodiscard]] bool paired() const { return paired_; }
 
  private:
@@ -88,7 +88,7 @@ class CostCounter {
   isa::Instruction previous_;
   bool has_previous_ = false;
   bool paired_ = false;
-  bool may_pair_ = false;  ///< the previous instruction stands alone in the lower half
+  bool may_pair_ = false;  ///< the previous instruction is unpaired, in the lower half
 };
 
 }  // namespace tessera::engine

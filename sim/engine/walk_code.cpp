@@ -96,7 +96,7 @@ WalkCode::Step decoded(std::uint32_t word, std::uint32_t pc) {
     }
     step.reads |= bit(reg);
     step.moves |= operand.token.starts_with('+');
-    // The address that is indexed stands behind that of the index.
+    // The index's address comes before the indexed address.
     if (operand.shape != isa::Shape::x_register || indexes(instruction->mnemonic))
       step.bases.push_back(static_cast<std::uint8_t>(reg));
     else

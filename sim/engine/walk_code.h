@@ -12,14 +12,14 @@ namespace tessera::engine {
 
 constexpr std::uint32_t kBytesOfInstruction = 4;
 
-/// Code decoded for walks, of one role.
+/// Code decoded for walks, for one role.
 class WalkCode {
  public:
   WalkCode(std::span<const std::byte> bytes, Role role);
 
   enum class Kind : std::uint8_t {
-    nothing,     ///< for x registers and memory
-    unknown_rd,  ///< a value becomes an integer
+    nothing,     ///< no effect on x registers and memory
+    unknown_rd,  ///< writes an unknown value to rd
     arithmetic,
     access,
     branch,
@@ -34,16 +34,16 @@ class WalkCode {
     Op op;
     isa::Instruction instruction;
     Kind kind = Kind::illegal;
-    bool loads_x = false;      ///< the loaded value becomes an integer
+    bool loads_x = false;      ///< loads into an x register
     bool loads_index = false;  ///< the first loaded value becomes an address
-    std::uint32_t reads = 0;   ///< x registers, a bit each: operands, addresses
+    std::uint32_t reads = 0;   ///< x registers (bit mask): operands, addresses
     std::uint8_t stored = 0;   ///< x register whose value is stored, if `stores_x`
     bool stores_x = false;
-    std::vector<std::uint8_t> bases;  ///< x registers that hold addresses; an index's first
-    std::uint32_t others = 0;         ///< that it reads beside these and what it stores
-    bool moves = false;               ///< adds it to the bases before it accesses
-    std::uint32_t uses = 0;           ///< all x registers that it reads, a bit each
-    std::uint32_t sets = 0;           ///< the one that it writes without reading it
+    std::vector<std::uint8_t> bases;  ///< base registers; an index's base first
+    std::uint32_t others = 0;         ///< x registers read, except bases and stored (bit mask)
+    bool moves = false;               ///< adds `others` to the bases before the access
+    std::uint32_t uses = 0;           ///< all x registers that it reads (bit mask)
+    std::uint32_t sets = 0;           ///< the register it writes without reading it (bit)
     std::uint32_t next = 0;           ///< pc of the next step that is not `nothing`
   };
 

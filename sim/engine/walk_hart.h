@@ -8,7 +8,7 @@
 
 namespace tessera::engine {
 
-/// A walk as one instruction sees it: semantics/ execute with it as with the engine's Hart.
+/// A walk's state for one instruction: semantics/ execute on it as on the engine's Hart.
 class WalkHart {
  public:
   struct Mode {
@@ -24,7 +24,7 @@ class WalkHart {
   [[nodiscard]] std::uint32_t rs1() const { return context_.x[step_.op.rs1]; }
   [[nodiscard]] std::uint32_t rs2() const { return context_.x[step_.op.rs2]; }
   void rd(std::uint32_t value) { context_.x[step_.op.rd] = value; }
-  // Numbers of f registers are anything.
+  // Contents of f registers are unknown; 0 stands in.
   [[nodiscard]] std::uint64_t fd() const { return 0; }
   [[nodiscard]] std::uint64_t fs1() const { return 0; }
   [[nodiscard]] std::uint64_t fs2() const { return 0; }

@@ -29,7 +29,7 @@ Activity instruction_class(const InstructionInfo& info) {
   return Activity::control;
 }
 
-/// The table's flops, apart by what they are: lanes of a type.
+/// Counts the table's flops by operation and type, per lane.
 template <class Counts>
 void count_lanes(Mnemonic mnemonic, Counts& counts) {
   const Arithmetic arithmetic = arithmetic_of(mnemonic);

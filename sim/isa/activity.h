@@ -7,7 +7,7 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// Activities of an instruction, as energy and bounds count them.
+/// Activities of instructions, counted for energy and bounds.
 namespace tessera::isa {
 
 enum class Activity : std::uint8_t {
@@ -33,23 +33,22 @@ enum class Activity : std::uint8_t {
   matrix_bf16,     ///< amp.bf16
   bytes_loaded,
   bytes_stored,
-  // Minimum time, whatever the energy:
-  floating_slots,  ///< slots of `floating`: more than one each for lanes in turn, routines, divides
-  other_slots      ///< slots of the workers' others; wide accesses take more than one each
+  // For bounds on time, not for energy:
+  floating_slots,  ///< slots of `floating`: several each for lane groups, software, divides
+  other_slots      ///< slots of workers' other instructions; several for wide accesses
 };
 constexpr std::size_t kActivities = 22;
-constexpr std::size_t kInstructionClasses = 5;  ///< the first so many: every instruction is one
+constexpr std::size_t kInstructionClasses = 5;  ///< the first enumerators: every instruction is one
 
 constexpr std::size_t index(Activity activity) { return static_cast<std::size_t>(activity); }
 /// "integer", ... as the enumerator is spelled.
 std::string_view name_of(Activity activity);
 
-/// How often each happened, by index().
+/// Counts of each activity, by index().
 using ActivityCounts = std::array<std::uint64_t, kActivities>;
 
-/// Activities of one execution of `instruction`, which takes `slots` issue slots where it stands
-/// alone and, if it multiplies on the matrix unit, does `multiply_adds` there. The slots count as a
-/// worker's.
+/// Activities of one execution of `instruction`, which takes `slots` issue slots unpaired and does
+/// `multiply_adds` on the matrix unit if it uses that. The slots count as a worker's.
 std::array<std::uint32_t, kActivities> activity(const Instruction& instruction, std::uint32_t slots,
                                                 std::uint32_t multiply_adds);
 

@@ -8,7 +8,7 @@
 namespace tessera::isa {
 namespace {
 
-// Candidates by opcode[6:2] and funct3: a few for most words, some forty for OP-FP.
+// Candidates by opcode[6:2] and funct3: a few for most words, about forty for OP-FP.
 constexpr std::size_t kBuckets = 256;
 constexpr std::uint32_t kBucketBits = 0x707c;
 
@@ -89,7 +89,7 @@ std::int32_t immediate(Format format, std::uint32_t w) {
   return 0;
 }
 
-// `w` holds the operand bits only, so that what the table fixes reads as 0.
+// `w` holds only the operand bits: bits fixed by the table read as 0.
 Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   Instruction made{.mnemonic = mnemonic, .imm = immediate(format, w)};
   const bool upper = format == Format::u || format == Format::j;
@@ -107,7 +107,7 @@ Instruction fields(Mnemonic mnemonic, Format format, std::uint32_t w) {
   return made;
 }
 
-/// True if every register that it names exists.
+/// True if all registers of the instruction exist.
 bool names_registers(const Instruction& made) {
   for (const Operand& operand : info(made.mnemonic).operands) {
     if (register_number(operand.field, made) >= register_count(operand)) return false;
@@ -128,7 +128,7 @@ std::optional<Instruction> decode_near(std::uint32_t word) {
   return std::nullopt;
 }
 
-/// amp.* with numbers from 32 on, which the table knows without their upper bits.
+/// amp.* with numbers from 32 on, whose upper bits the table does not hold.
 std::optional<Instruction> decode_far(std::uint32_t word) {
   constexpr std::uint32_t kNear = info(Mnemonic::amp_h).match;
   constexpr std::uint32_t kPlace = 0x707f;  // opcode and funct3

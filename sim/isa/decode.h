@@ -7,8 +7,8 @@
 
 namespace tessera::isa {
 
-/// The instruction that `word` encodes; nothing for words outside the table, reserved rounding
-/// modes 5 and 6 included.
+/// The instruction that `word` encodes; nothing for words outside the table, including reserved
+/// rounding modes 5 and 6.
 std::optional<Instruction> decode(std::uint32_t word);
 
 }  // namespace tessera::isa

@@ -12,10 +12,10 @@ namespace tessera::isa {
 std::string_view integer_register_name(std::uint32_t number);
 
 /// Assembly text: ABI register names, no aliases, targets as absolute addresses. xtile.h's macros
-/// read Xtile lines back. `address` is the instruction's own.
+/// assemble Xtile lines again. `address`: of the instruction.
 std::string disassemble(const Instruction& instruction, std::uint32_t address);
 
-/// Disassembles a word; `.word 0x...` where it is no instruction.
+/// Disassembles a word; `.word 0x...` if it is not an instruction.
 std::string disassemble(std::uint32_t word, std::uint32_t address);
 
 }  // namespace tessera::isa

@@ -36,7 +36,7 @@ std::uint32_t immediate_bits(Format format, std::uint32_t imm) {
   return 0;
 }
 
-/// Bits of the word that hold the upper bits of an amp.*'s number.
+/// Bits of the word that encode the upper bits of an amp.*'s number.
 std::uint32_t far_bits(Format format, std::uint32_t imm) {
   constexpr unsigned kNumberBits = 5;
   if (format != Format::amp || imm >> kNumberBits == 0) return 0;
@@ -53,7 +53,7 @@ std::uint32_t encode(const Instruction& instruction) {
       std::uint32_t{instruction.rs1} << 15 | std::uint32_t{instruction.rs2} << 20 |
       std::uint32_t{instruction.rs3} << 27 | immediate_bits(known.format, imm);
   const std::uint32_t word = near ^ far_bits(known.format, imm);
-  // Whatever does not fit its field comes back different.
+  // A value that does not fit its field decodes differently.
   check(decode(word) == instruction,
         "isa: operands out of range for {}: rd {} rs1 {} rs2 {} imm {}", known.mnemonic,
         instruction.rd, instruction.rs1, instruction.rs2, instruction.imm);

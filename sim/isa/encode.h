@@ -7,7 +7,7 @@
 namespace tessera::isa {
 
 /// The word of `instruction`: decode's inverse. Fields that the instruction does not have must be 0
-/// and numbers must fit; a Defect otherwise, since only our own code builds instructions.
+/// and numbers must fit; otherwise throws Defect, since only our own code builds instructions.
 std::uint32_t encode(const Instruction& instruction);
 
 }  // namespace tessera::isa

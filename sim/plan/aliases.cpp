@@ -8,7 +8,7 @@ namespace tessera::plan {
 
 namespace {
 
-/// Says of the one tile's steps, in order, which arrays they name, and where sequences end.
+/// Records, in order, which arrays the one tile's steps name, and where sequences end.
 class Walk {
  public:
   explicit Walk(const Description& description) : description_(description) {
@@ -17,7 +17,7 @@ class Walk {
     add(description.steps());
   }
 
-  /// Where the bytes that `array` pulls lie, if no copy of them is needed.
+  /// The source of `array`'s pulls, if no copy of it is needed.
   [[nodiscard]] std::optional<Place> source(BufferId array) const {
     const Array& its = description_.array(array);
     const bool plain = its.constant && !its.keep && !its.initialised() && !its.expected;
@@ -36,9 +36,9 @@ class Walk {
 
  private:
   struct Pulled {
-    std::size_t step = 0, sequence = 0;  ///< the last pull's
+    std::size_t step = 0, sequence = 0;  ///< of the last pull
     std::uint32_t steps = 0;
-    std::optional<Place> source;  ///< place of the array's first byte; none: of several places
+    std::optional<Place> source;  ///< place of the array's first byte; none: several places
   };
   struct Named {
     std::size_t step;
@@ -63,7 +63,7 @@ class Walk {
       add(loop.body);
     });
   }
-  /// Marks the arrays that loads, stores and the host move beside the steps.
+  /// Marks the arrays that loads, stores and host transfers of `rounds` access.
   void add(const Rounds& rounds) {
     for (const auto* arrays : {&rounds.loaded, &rounds.seconds})
       bound_.insert(arrays->begin(), arrays->end());
@@ -121,7 +121,7 @@ class Walk {
     }
   }
 
-  /// A loop of steps: what one of them names, all of them may.
+  /// Records a loop: an array named in one of its steps counts as named in all.
   template <class Body>
   void nest(const Body& body) {
     const std::size_t begin = next_;
@@ -130,7 +130,8 @@ class Walk {
   }
   void name(BufferId array, bool writes) { named_[array].push_back({next_, writes}); }
 
-  /// The end of the outermost loop behind `after` that has `step` in it, else the step's own.
+  /// The end of the outermost loop that begins after `after` and contains `step`, else the step's
+  /// end.
   [[nodiscard]] std::size_t end_of(std::size_t step, std::size_t after) const {
     std::size_t end = step + 1;
     for (const auto& [begin, its_end] : loops_)
@@ -138,8 +139,8 @@ class Walk {
     return end;
   }
 
-  /// True if all reads of `array` come behind its pull, in the same turn of all loops, and nothing
-  /// may write `from` until then.
+  /// True if all reads of `array` come after its pull, in the same iteration of all loops, and
+  /// nothing may write `from` until then.
   [[nodiscard]] bool lasts(BufferId array, BufferId from, const Pulled& pulled) const {
     std::size_t end = pulled.step + 1;
     for (const Named& use : named_.at(array)) {
@@ -157,7 +158,7 @@ class Walk {
   std::map<BufferId, Pulled> pulled_;
   std::map<BufferId, std::vector<Named>> named_;
   std::vector<std::pair<std::size_t, std::size_t>> loops_;  ///< steps of each
-  std::vector<std::size_t> sequences_;                      ///< the step behind each
+  std::vector<std::size_t> sequences_;                      ///< one past the last step of each
   std::size_t sequence_ = 0, next_ = 0;
 };
 
@@ -172,7 +173,7 @@ Aliases::Aliases(const Description& description) {
   for (std::uint32_t id = 0; id < arrays.size(); ++id)
     if (const std::optional<Place> source = walk.source(BufferId(id)))
       of_.emplace(BufferId(id), *source);
-  // An alias of an alias is dropped: its source lies where that array is written.
+  // Drops an alias of an alias: its source would be the array that is no longer written.
   std::erase_if(of_, [all = of_](const auto& one) { return all.contains(one.second.buffer); });
 }
 

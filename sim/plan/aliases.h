@@ -6,17 +6,17 @@
 
 namespace tessera::plan {
 
-/// Arrays that a tile alone on its machine need not copy to: calls only read them
-/// (Array::constant), all that they pull lies side by side in one other array, and nothing writes
-/// that until they are pulled again. Calls are given its places. None on machines of several tiles.
+/// Arrays for which a one-tile machine needs no copies: calls only read them (Array::constant),
+/// their pulls are contiguous in one other array, and nothing writes that until they are pulled
+/// again. Calls get places in that array instead. Empty for several tiles.
 class Aliases {
  public:
   explicit Aliases(const Description& description);
 
   [[nodiscard]] bool contains(BufferId array) const { return of_.contains(array); }
-  /// Where the bytes at `place` lie.
+  /// The place whose bytes a call uses for `place`.
   [[nodiscard]] Place operator()(Place place) const;
-  /// Leaves the pulls whose bytes have to move.
+  /// Removes the pulls whose bytes need not move.
   void drop(Pulls& pulls) const;
 
  private:

@@ -12,25 +12,25 @@
 #include "sim/plan/fitted_cost.h"
 #include "sim/program/program.h"
 
-/// The calls on tiles as kernels describe them, with the inputs that decide their time.
+/// Calls on tiles as kernels describe them, with the inputs that determine their time.
 namespace tessera::plan {
 
 using program::Place;
 
 using Sizes = FittedCost::Sizes;
 
-/// A codelet as a kernel calls it: one vertex for given sizes and operands. The time of a call is
-/// that of its sizes alone, so it is measured at few of them (FittedCost).
+/// A codelet as a kernel calls it: one vertex for given sizes and operands. A call's time depends
+/// on its sizes only, so it is measured at few sizes (FittedCost).
 struct Function {
-  /// Holds all that `vertex` captures: functions of one name are one function, and take the same
-  /// time at the same sizes in all descriptions.
+  /// Must encode all that `vertex` captures: functions of equal name are the same function, with
+  /// equal times at equal sizes in all descriptions.
   std::string name;
-  std::vector<FittedCost::Axis> axes;  ///< one a size
+  std::vector<FittedCost::Axis> axes;  ///< one per size
   /// The call, on any tile. The codelet is one of the description's.
   std::function<program::Vertex(const Sizes&, std::span<const Place> operands)> vertex;
-  /// Bytes of each operand, for samples that times are measured on.
+  /// Bytes of each operand, for the samples on which times are measured.
   std::function<std::vector<std::uint64_t>(const Sizes&)> operand_bytes;
-  /// Contents of operands that decide what a call does (lists), for samples; absent: zeros.
+  /// Contents of operands that determine a call's work (lists), for samples; absent: zeros.
   std::function<void(const Sizes&, std::size_t operand, std::span<std::byte>)> contents = {};
 };
 
@@ -39,17 +39,17 @@ struct Call {
   program::Vertex vertex;
   const Function* function = nullptr;
   Sizes sizes = {};
-  std::optional<std::uint64_t> cycles = {};  ///< added up by the kernel
+  std::optional<std::uint64_t> cycles = {};  ///< summed up by the kernel
   bool by_size = false;
-  bool held = false;  ///< its arrays' contents before the run decide its time
+  bool held = false;  ///< its time depends on arrays' contents before the run
 };
 
 /// The calls of one tile in a step, in order.
 class Calls {
  public:
   void add(program::Vertex vertex) { all_.push_back({std::move(vertex)}); }
-  /// A call whose time its constants and the sizes of its operands decide: measured once for all
-  /// calls that have the same.
+  /// A call whose time depends only on its constants and operand sizes: measured once for all calls
+  /// with equal ones.
   void add_by_size(program::Vertex vertex) {
     all_.push_back({std::move(vertex), nullptr, {}, {}, true});
   }
@@ -58,18 +58,17 @@ class Calls {
     all_.push_back(
         {function.vertex(sizes, {operands.begin(), operands.size()}), &function, std::move(sizes)});
   }
-  /// A call that takes the time of `function` at `sizes`, whatever its arguments are.
+  /// A call that takes the time of `function` at `sizes`, for any arguments.
   void add(program::Vertex vertex, const Function& function, Sizes sizes) {
     all_.push_back({std::move(vertex), &function, std::move(sizes)});
   }
-  /// A call whose work data decide: the kernel adds its time up from calls of functions, which the
-  /// machine was asked for.
+  /// A call whose work depends on data: `cycles` is the kernel's sum of measured functions' times.
   void add(program::Vertex vertex, std::uint64_t cycles) {
     all_.push_back({std::move(vertex), nullptr, {}, cycles});
   }
-  /// As the two above, where arrays hold that data before the run. For plans that are priced
-  /// closely the call itself is run: workers of unequal work may compete, and the one of most work
-  /// need not be the slowest.
+  /// As the two above, if arrays hold that data before the run. For closely priced plans the call
+  /// itself is run: unequally loaded workers may compete, and the most loaded need not be the
+  /// slowest.
   void add_held(program::Vertex vertex, std::uint64_t cycles) {
     all_.push_back({std::move(vertex), nullptr, {}, cycles, false, true});
   }

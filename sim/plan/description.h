@@ -17,15 +17,15 @@
 #include "sim/program/program.h"
 
 /// A kernel's program, stated once: arrays over tiles, and for each step the calls and pulls of a
-/// tile. lower.h evaluates it for all tiles and gets the program; pricing.h evaluates it for a few
-/// tiles that stand for the others and gets the planner's inputs.
+/// tile. lower.h evaluates it for all tiles to make the program; pricing.h evaluates it for a few
+/// representative tiles to price plans.
 namespace tessera::plan {
 
 using program::BufferId;
 using Tile = std::uint32_t;
 
-/// An array over tiles. Its handle is a BufferId that means the part on the tile at hand; a Place
-/// in it is a place in that part.
+/// An array over tiles. Its handle is a BufferId that denotes the current tile's part; a Place in
+/// it is a place in that part.
 struct Array {
   std::string_view name;                     ///< for the memory table; a literal
   std::function<std::uint64_t(Tile)> bytes;  ///< size of a tile's part; 0: none
@@ -34,15 +34,15 @@ struct Array {
   std::function<void(Tile, std::span<std::byte>)> contents = {};
   std::uint32_t align = 8;
   program::Category category = program::Category::tensors;
-  /// Instead of `contents`: writes them before the run of that number.
+  /// Instead of `contents`: writes them before run number `run`.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t run)> inputs = {};
-  /// A part's expected contents at a moment of the run (Description::expect), where data decide the
-  /// time of calls: samples hold it. No other contents decide the time of a step's calls then.
+  /// A part's expected contents at a moment of the run (Description::expect), if data determine the
+  /// time of calls: samples hold them. A step's calls then depend on no other contents.
   std::function<void(Tile, std::span<std::byte>, std::uint32_t moment)> expected = {};
   /// No call writes it. On a machine of one tile calls read such an array in place, at the source
   /// of its pull (aliases.h).
   bool constant = false;
-  Tile tiles = ~Tile{0};  ///< 0 to this - 1 have a part; the others none, whatever `bytes` says
+  Tile tiles = ~Tile{0};  ///< 0 to this - 1 may have a part; the others have none
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
 };
@@ -52,8 +52,8 @@ inline void zeros(Tile /*tile*/, std::span<std::byte> into) {
   std::fill(into.begin(), into.end(), std::byte{});
 }
 
-/// `bytes` at `source` on tile `from` come to `into` on the tile at hand. Tiles that pull the same
-/// bytes of a tile in one step share a multicast.
+/// `bytes` at `source` on tile `from` are copied to `into` on the current tile. Tiles that pull the
+/// same bytes of a tile in one step share a multicast.
 struct Pull {
   Place into;
   Tile from;
@@ -61,26 +61,26 @@ struct Pull {
   std::uint32_t bytes;
 };
 using Pulls = std::vector<Pull>;
-using HostPieces = std::vector<program::HostPiece>;  ///< places are arrays' on the tile at hand
+using HostPieces = std::vector<program::HostPiece>;  ///< places: of arrays on the current tile
 
-/// A buffer in memory outside the tiles: one of the chip's, or a part of each tile's own.
+/// A buffer in external memory: the chip's, or a part of each tile's own.
 struct OuterArray {
   std::string_view name;  ///< a literal
   std::uint64_t bytes;
   bool keep = false;  ///< read by the host after the run
   /// Writes the contents from byte `offset` on before the run; absent: zero.
   std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
-  /// Instead of `bytes`, where each tile has memory of its own: those of a tile's part; 0: none.
+  /// Instead of `bytes`, if each tile has its own memory: bytes of a tile's part; 0: none.
   std::function<std::uint64_t(Tile)> part_bytes = {};
   /// Instead of `contents`: of a tile's part.
   std::function<void(Tile, std::uint64_t offset, std::span<std::byte>)> part_contents = {};
 };
 using program::OuterId;
-using program::OuterPlace;  ///< in a call: in the part of the tile at hand
+using program::OuterPlace;  ///< in a call: in the current tile's part
 
-/// Bytes that the tile at hand moves between a place of its own and memory outside, in one turn:
-/// `rows` rows of `row_bytes`, `pitch` bytes apart outside. The turn's digits move `offset` by
-/// `steps` each.
+/// A transfer of the current tile between its own place and external memory, in one turn: `rows`
+/// rows of `row_bytes`, `pitch` bytes apart in external memory. `steps` bytes are added to `offset`
+/// per digit of the turn.
 struct Load {
   Place place;
   OuterId outside;
@@ -100,15 +100,15 @@ struct Compute {
   std::string name;
   Tile tiles;
   std::function<void(Tile, Calls&)> calls;
-  bool syncs = false;  ///< as program::ComputeSet's, and this
+  bool syncs = false;  ///< as in program::ComputeSet, like `stage`
   std::string stage = {};
 };
 struct Exchange {
   std::string name;
   Tile tiles;
   std::function<void(Tile, Pulls&)> pulls;
-  /// Bytes that a tile sends, for estimates; absent: its whole part of each array, at most as much
-  /// as a tile receives of it.
+  /// Bytes that a tile sends, for estimates; absent: its whole part of each pulled array, capped by
+  /// what a tile receives of it.
   std::function<std::uint64_t(Tile)> sends = {};
 };
 struct Host {
@@ -128,10 +128,11 @@ struct While {
   Sequence test, body;
   Place decision;
 };
-/// Work on operands that lie outside, in rounds. Each round moves `loads` into `loaded` and does
-/// `first`, if it begins a pass, or `again`; after `rounds` rounds `finish` ends the pass, and
-/// `stores` go outside. With `overlap` a round's loads run during the round before, into a second
-/// set of the loaded arrays, and a pass's stores during the next pass.
+/// Work on operands in external memory, in rounds. Each round moves `loads` into `loaded` and
+/// executes `first` (in the first round of a pass) or `again`; after `rounds` rounds `finish` ends
+/// the pass, and `stores` move to external memory. With `overlap` a round's loads run during the
+/// previous round, into a second set of the loaded arrays, and a pass's stores during the next
+/// pass.
 struct Rounds {
   std::string name;
   std::uint32_t passes = 1;
@@ -141,10 +142,10 @@ struct Rounds {
   std::vector<BufferId> loaded;
   /// The loads of round r of pass p, turn p * rounds + r; its digits count to `radices`.
   std::function<void(Tile, Loads&)> loads;
-  std::function<void(Tile, HostPieces&)> feeds = {};  ///< instead: what the host gives in a turn
+  std::function<void(Tile, HostPieces&)> feeds = {};  ///< instead: pieces from the host in a turn
   std::uint32_t radices[2] = {1, 1};
-  /// All rounds of the next pass use the stored data and wait for the store; else only `finish`
-  /// uses it, and waits.
+  /// True: all rounds of the next pass use the stored data and wait for the store; else only
+  /// `finish`.
   bool in_place = false;
   /// The stores of pass p, turn p; absent: nothing is stored.
   std::function<void(Tile, Loads&)> stores;
@@ -156,14 +157,14 @@ struct Rounds {
   [[nodiscard]] bool stores_any() const { return bool(stores); }
   [[nodiscard]] bool fed() const { return bool(feeds); }
 };
-/// One transfer of rounds, started, waited for or both.
+/// One transfer of rounds: its start, its wait or both.
 struct Transfer {
   enum class What : std::uint8_t { load, load_second, store };
   const Rounds* rounds;
   What what;
   bool starts = true, waits = true;
 };
-/// Steps of rounds; the second set of the loaded arrays may stand for the first.
+/// Steps of rounds; `on_seconds`: on the second set of the loaded arrays.
 struct Round {
   const Rounds* rounds;
   const Sequence* steps;
@@ -175,17 +176,16 @@ struct Step {
   bool measured = true;
 };
 
-/// The steps of `rounds`, in the order in which a tile does them (rounds.cpp); what they name lives
-/// as long as it.
+/// The steps of `rounds`, in a tile's order (rounds.cpp); they refer to `rounds`.
 Sequence unrolled(const Rounds& rounds);
-/// True if tiles wait for a transfer directly before they finish a pass; else there is a barrier.
+/// True if tiles wait for a transfer directly before `finish`; otherwise a barrier precedes it.
 bool finishes_behind_wait(const Rounds& rounds);
 /// True if the first of these steps lies in a loop.
 bool begin_in_loop(const Rounds& rounds);
-/// The turn that each start of such a transfer moves; rounds in a loop begin anew each time.
+/// The turns of such a transfer's starts; rounds in a loop start from turn 0 each time.
 program::Turns turns_of(const Rounds& rounds, Transfer::What what);
 
-/// A tensor that lies in an array, on tiles or in parts outside: which numbers a tile's part holds.
+/// A tensor stored in an array, on tiles or in external parts: the numbers in each tile's part.
 struct TensorOver {
   program::Tensor tensor;  ///< without parts and runs
   std::variant<BufferId, OuterId> array;
@@ -193,12 +193,12 @@ struct TensorOver {
   std::function<std::uint64_t(Tile)> bytes = {};  ///< size of the part; absent: the array's
 };
 
-/// `count` groups of `tiles` tiles, one behind the other, which all do the same.
+/// `count` consecutive groups of `tiles` tiles, which all do the same.
 struct Copies {
   Tile tiles;
   std::uint32_t count = 1;
 
-  /// Extends a statement about one group to all groups (copies.cpp).
+  /// Extends one group's array or step to all groups (copies.cpp).
   [[nodiscard]] Array spread(Array array) const;
   [[nodiscard]] Compute spread(Compute compute) const;
   [[nodiscard]] Exchange spread(Exchange exchange) const;
@@ -221,7 +221,7 @@ class Description {
   void compute(std::string name, Tile tiles, std::function<void(Tile, Calls&)> calls) {
     add(copies_.spread(Compute{std::move(name), tiles, std::move(calls), false, stage_}));
   }
-  /// A barrier of all tiles: the next steps read outside what other tiles stored there.
+  /// A barrier of all tiles: later steps may read other tiles' stores in external memory.
   void barrier(std::string name) { add(Compute{std::move(name), 0, {}, true}); }
   void exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
                 std::function<std::uint64_t(Tile)> sends = {}) {
@@ -231,13 +231,13 @@ class Description {
             std::function<void(Tile, HostPieces&)> pieces) {
     add(copies_.spread(Host{std::move(name), direction, tiles, std::move(pieces)}));
   }
-  /// `body` states the steps of the loop.
+  /// `body` adds the steps of the loop.
   template <class Body>
   void repeat(std::uint32_t count, const Body& body) {
     add(Repeat{count, within(body)});
   }
-  /// `times` turns of `body`, before each of which the host gives what `fed` says of `arrays`. With
-  /// `ahead` it does so during the turn before, into a second set of these arrays.
+  /// `times` iterations of `body`, before each of which the host fills `arrays` as `fed` describes.
+  /// With `ahead` it does so during the previous iteration, into a second set of these arrays.
   template <class Body>
   void fed_turns(std::uint32_t times, Host fed, std::vector<BufferId> arrays, bool ahead,
                  const Body& body) {
@@ -256,10 +256,10 @@ class Description {
     rounds(
         std::move(turns), [&](bool /*first*/) { body(); }, [] {});
   }
-  /// `body` states the steps of a loop that runs as long as the aligned 32-bit word `flag` of one
-  /// of `tiles` (ascending, at least one) is not zero before it: a test combines the words and
-  /// leaves the result on every tile. Many go through groups of about their number's root, each on
-  /// the tile of its first word: for estimates, the first of `tiles` stands for these.
+  /// `body` adds the steps of a loop that iterates while the aligned 32-bit word `flag` is not zero
+  /// on any of `tiles` (ascending, at least one): a test combines the words and leaves the result
+  /// on every tile. Many words are combined in about sqrt(n) groups, each on the tile of its first
+  /// word; in estimates the first of `tiles` represents these.
   template <class Body>
   void while_any(std::string name, std::vector<Tile> tiles, Place flag, std::uint64_t turns,
                  const Body& body) {
@@ -267,14 +267,14 @@ class Description {
     Sequence test = within([&] { decision = any_raised(name, std::move(tiles), flag); });
     add(While{std::move(name), turns, std::move(test), within(body), decision});
   }
-  /// Adds a buffer in memory outside.
+  /// Adds a buffer in external memory.
   OuterId outside(OuterArray array) {
     outers_.push_back(std::move(array));
     return OuterId(static_cast<std::uint32_t>(outers_.size() - 1));
   }
-  /// `body(first)` states the steps of a round that begins a pass, or of another, where passes have
-  /// several; `finish` those after a pass. Arrays named `loaded` of `rounds` have no contents of
-  /// their own.
+  /// `body(first)` adds the steps of a pass's first round (`first` true) and of its other rounds,
+  /// if any; `finish` adds those after a pass. The arrays in `rounds.loaded` must have no initial
+  /// contents.
   template <class Body, class Finish>
   void rounds(Rounds rounds, const Body& body, const Finish& finish) {
     rounds.first = within([&] { body(true); });
@@ -287,7 +287,7 @@ class Description {
       }
     add(std::move(rounds));
   }
-  /// `body` states arrays, calls, exchanges and host transfers of one group, by tiles 0 to
+  /// `body` adds arrays, calls, exchanges and host transfers of one group, for tiles 0 to
   /// `copies.tiles` - 1; every group gets its own. Group g takes number n * copies.count + g as its
   /// n-th transfer from the host.
   template <class Body>
@@ -296,22 +296,22 @@ class Description {
     body();
     copies_ = outer;
   }
-  /// Times are means over `moments`, for which arrays have expectations.
+  /// Predicted times are means over `moments` moments, for which arrays have expected contents.
   void expect(std::uint32_t moments) { moments_ = moments; }
-  /// The stage, such as a layer, to which reports count supersteps from here on; empty: none.
+  /// The stage (e.g. a layer) of later supersteps in reports; empty: none.
   void stage(std::string name) { stage_ = std::move(name); }
-  /// True: steps from here on are in the measured region.
+  /// True: later steps are in the measured region.
   void measure(bool measured) { measured_ = measured; }
 
   void tensor(TensorOver tensor) { laid_.push_back(std::move(tensor)); }
-  /// One that does not lie in an array: given by the host, or brought by a transfer.
+  /// Adds a tensor outside arrays: provided by the host, or brought by a transfer.
   void tensor(program::Tensor tensor) { given_.push_back(std::move(tensor)); }
 
-  /// Holds the codelets, to which functions of steps may add: vertices name them by their index
-  /// there. Stays where it is when the description is moved.
+  /// Holds the codelets, which vertices name by index; functions of steps may add some. Its address
+  /// is stable when the description is moved.
   [[nodiscard]] const std::shared_ptr<program::Program>& code() const { return codelets_; }
-  /// Keeps a function for calls: the first of its name. Its codelet is added then, if making a
-  /// vertex adds it.
+  /// Stores a function for calls and returns it, or the earlier one of its name. Makes a vertex
+  /// once, so that its codelet is added.
   const Function& function(Function function);
 
   [[nodiscard]] Tile tiles() const { return tiles_; }
@@ -332,7 +332,8 @@ class Description {
   [[nodiscard]] const std::vector<program::Tensor>& given_tensors() const { return given_; }
 
  private:
-  /// States the test of a loop on flags; returns its result's place on every tile (while_any.cpp).
+  /// Adds the test of a loop on flags; returns the place of its result on every tile
+  /// (while_any.cpp).
   Place any_raised(const std::string& name, std::vector<Tile> tiles, Place flag);
 
   template <class Action>

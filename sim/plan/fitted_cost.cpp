@@ -8,14 +8,14 @@
 namespace tessera {
 namespace {
 
-// Where boxes begin, in periods from an axis's first size: a pipeline may take long to settle.
+// Starts of boxes, in periods from an axis's first size: a pipeline may take long to settle.
 constexpr std::uint64_t kBegins[] = {0, 8};
-// A centre may be off by one part in so many of what the corners differ by: issue need not repeat
-// with the period.
+// A centre may be off by 1 / kTolerance of the corners' difference: issue need not repeat with the
+// period.
 constexpr double kTolerance = 64;
-// A box is confirmed so many edges along each axis, but no farther than the sizes that are asked
-// for: there workers may take longer than code of the supervisor that they go on beside. Where so
-// many edges cost more than the box's corner, nothing of that size is hidden.
+// A box is confirmed kConfirmed edges along each axis, at most at the queried sizes: there workers
+// may outlast supervisor code that runs concurrently. If this many edges cost more than the box's
+// corner, nothing of that size is hidden.
 constexpr std::uint64_t kConfirmed = 32;
 
 constexpr bool contains(std::uint32_t axes, std::size_t axis) { return (axes >> axis & 1U) != 0; }
@@ -46,7 +46,7 @@ std::uint64_t FittedCost::find(const Sizes& sizes, const Measure& measure) {
   return measured_at(sizes, measure);
 }
 
-/// None if `sizes` do not lie behind it.
+/// Makes a box; none if `sizes` are not beyond it.
 std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t axes,
                                                std::uint64_t begin) const {
   Box box{axes, sizes, sizes, std::vector<double>(axes_.size())};
@@ -65,7 +65,7 @@ std::optional<FittedCost::Box> FittedCost::box(const Sizes& sizes, std::uint32_t
   return box;
 }
 
-/// True if the cost goes on along each axis as it does along the box's edge.
+/// True if the cost continues along each axis with the slope of the box's edge.
 bool FittedCost::goes_on(const Box& box, const Measure& measure) {
   const auto from = static_cast<double>(measured_at(box.corner, measure));
   for (std::size_t i = 0; i < axes_.size(); ++i) {
@@ -85,13 +85,14 @@ bool FittedCost::goes_on(const Box& box, const Measure& measure) {
   return true;
 }
 
-/// None if the box's centre does not agree with its corners, or the cost does not go on so.
+/// The extrapolated cost; none if the box's centre does not agree with its corners, or goes_on()
+/// fails.
 std::optional<std::uint64_t> FittedCost::by(const Box& box, const Measure& measure) {
   double cost = 0;
   double sum = 0;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  std::uint32_t far = box.axes;  // of which the corner at hand is the far end
+  std::uint32_t far = box.axes;  // those at whose far end the current corner is
   do {
     Sizes at = box.corner;
     double weight = 1;

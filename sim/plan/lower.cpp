@@ -19,7 +19,7 @@ class Lowering {
  public:
   Lowering(const Description& description, program::Program& program)
       : description_(description), aliases_(description), program_(program) {
-    // Code lies in the order in which it was asked for; the first 2 KiB have near addresses.
+    // Codelets are placed in order of their addition; the first 2 KiB have near addresses.
     for (std::uint32_t i = 0; i < description.codelets().size(); ++i) codelet(i);
     for (const Array& array : description.arrays()) add_parts(array);
     for (const OuterArray& array : description.outers()) add_outer(array);
@@ -68,7 +68,7 @@ class Lowering {
     }
   }
 
-  /// Adds a buffer outside; in the chip's memory all tiles name the same buffer.
+  /// Adds an external buffer; in the chip's memory all tiles share it.
   void add_outer(const OuterArray& array) {
     std::vector<program::OuterId>& parts =
         outers_.emplace_back(description_.tiles(), program::OuterId{UINT32_MAX});
@@ -149,7 +149,7 @@ class Lowering {
     measured_ = outer;
   }
 
-  /// The rounds that a repeat begins with; null: none.
+  /// The rounds at the begin of a repeat's body; null: none.
   static const Rounds* begun_in_loop(const Step& step) {
     const auto* const repeat = std::get_if<Repeat>(&step.action);
     if (repeat == nullptr || repeat->count < 2 || repeat->body.empty()) return nullptr;
@@ -159,7 +159,8 @@ class Lowering {
     return rounds != nullptr ? rounds : begun_in_loop(first);
   }
 
-  /// Rounds begin without a barrier: that which begins a measured region would lie in their loop.
+  /// Adds a barrier before rounds where `measured` changes: rounds begin without one, and it would
+  /// otherwise lie in their loop.
   void begin_before(program::Sequence& into, const Rounds& rounds, bool measured) {
     if (last_measured_ != measured)
       into.steps.push_back({program::ComputeSet{rounds.name, {}}, measured});
@@ -233,7 +234,7 @@ class Lowering {
     return set;
   }
 
-  /// Bytes that a tile takes, with the part of an array in which they lie.
+  /// Bytes that a tile pulls, with their source part.
   struct Taken {
     BufferId from;
     std::uint32_t offset, bytes;
@@ -244,7 +245,7 @@ class Lowering {
     }
   };
 
-  /// Bytes taken, by tile. One list of all would be copied while it grows.
+  /// Bytes pulled, by tile: one list for all would be copied as it grows.
   [[nodiscard]] std::vector<std::vector<Taken>> taken(const Exchange& exchange) const {
     std::vector<std::vector<Taken>> all(exchange.tiles);
     Pulls pulls;
@@ -264,8 +265,8 @@ class Lowering {
     return all;
   }
 
-  /// By source; takers of the same bytes in the order of their tiles. Parts are many and small:
-  /// first one part after the other, then each by itself.
+  /// Sorts pulls by source, equal bytes by tile. Parts are many and small: a counting sort by part,
+  /// then each part separately.
   [[nodiscard]] std::vector<Taken> by_source(const std::vector<std::vector<Taken>>& all) const {
     std::vector<std::size_t> begin(program_.buffers().size() + 1);
     for (const std::vector<Taken>& its : all)
@@ -285,7 +286,7 @@ class Lowering {
     return sorted;
   }
 
-  /// Pulls of the same bytes become one copy.
+  /// Lowers an exchange; pulls of the same bytes become one copy.
   program::Exchange lowered(const Exchange& exchange) const {
     const std::vector<Taken> sorted = by_source(taken(exchange));
     std::size_t copies = 0;
@@ -344,7 +345,7 @@ class Lowering {
     return program::TensorPart{placed(tile, Place{std::get<BufferId>(over.array)}), size};
   }
 
-  /// One tensor over one array each.
+  /// Adds one tensor, stored in one or several arrays.
   void add_tensor(std::span<const TensorOver> arrays) {
     struct Part {
       Tile tile;
@@ -371,12 +372,12 @@ class Lowering {
   Aliases aliases_;
   program::Program& program_;
   std::vector<std::vector<BufferId>> parts_;            ///< by array and tile
-  std::vector<std::vector<OuterId>> outers_;            ///< as parts_, for memory outside
+  std::vector<std::vector<OuterId>> outers_;            ///< as parts_, for external memory
   std::vector<std::optional<std::uint32_t>> codelets_;  ///< by index in the description
-  std::map<BufferId, BufferId> seconds_;                ///< by array: the one that stands for it
+  std::map<BufferId, BufferId> seconds_;                ///< by array: its current replacement
   std::map<std::pair<const Rounds*, Transfer::What>, program::ExchangeId> transfers_;
   bool measured_ = true;
-  std::optional<bool> last_measured_;  ///< the previous step's; none: there is none
+  std::optional<bool> last_measured_;  ///< of the previous step; none before the first
 };
 
 }  // namespace

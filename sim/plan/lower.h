@@ -4,7 +4,7 @@
 
 namespace tessera::plan {
 
-/// The program of all tiles. What the description's functions refer to outlives it.
+/// The program of all tiles. The captures of the description's functions must outlive it.
 program::Program lower(const Description& description);
 
 }  // namespace tessera::plan

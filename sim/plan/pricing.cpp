@@ -8,14 +8,14 @@ namespace tessera::plan {
 
 namespace {
 
-/// Stands for what a part is expected to hold.
+/// Hash of a part's expected contents.
 std::uint64_t mark_of(const Array& array, Tile tile, std::uint32_t moment) {
   std::string bytes(array.bytes(tile), '\0');
   array.expected(tile, std::as_writable_bytes(std::span(bytes)), moment);
   return std::hash<std::string>()(bytes);
 }
 
-/// A call of `function` in a program of one tile, with operands of its own.
+/// A call of `function` in a one-tile program, with newly added operands.
 program::Vertex sampled(const Description& description, const Function& function, const Sizes& at,
                         program::Program& sample) {
   std::vector<Place> operands;
@@ -49,8 +49,8 @@ std::uint64_t Pricing::call(const Description& description, const Function& func
              : cycles;
 }
 
-/// Calls of functions one behind the other: the supervisor prepares less for each than for the
-/// first, and calls of one worker that follow each other have no join between.
+/// Cycles of consecutive calls of functions: the supervisor prepares less for each after the first,
+/// and consecutive one_worker calls have no join between.
 std::uint64_t Pricing::together(const Description& description, const std::vector<Call>& calls) {
   std::string names;
   Kind kind;
@@ -70,7 +70,7 @@ std::uint64_t Pricing::together(const Description& description, const std::vecto
   return known->second;
 }
 
-/// Calls on one tile that run in one step, with the contents of their operands.
+/// Measured cycles of one tile's calls in one step, with the contents of their operands.
 std::uint64_t Pricing::measured(const Description& description, Tile tile,
                                 const std::vector<const Call*>& calls, std::uint32_t moment) {
   std::string names;

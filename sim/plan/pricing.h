@@ -11,26 +11,26 @@
 #include "sim/plan/step_costs.h"
 #include "sim/program/exchange_compiler.h"
 
-/// Time and memory of a described program on a machine, found from a few of its tiles: `tiles`
-/// stand for all others, so that no tile computes, receives or holds more than one of them.
-/// Remembers the costs of calls; one object serves all plans of a workload.
+/// Time and memory of a described program on a machine, computed from a few representative tiles:
+/// no other tile computes, receives or holds more than one of `tiles`. Caches the costs of calls;
+/// one object serves all plans of a workload.
 namespace tessera::plan {
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;  ///< in cycles
 
-/// A program that needs more than so many times a tile's SRAM is not placed.
+/// A program above kFarOver times a tile's SRAM is not placed.
 constexpr std::uint64_t kFarOver = 8;
 
-/// Longer calls, in cycles, are not run to be priced, however few plans are left: they take some
-/// hundredths of a second of the host.
+/// Longer calls, in cycles, are never run just for pricing: they would take some hundredths of a
+/// second of host time.
 constexpr std::uint64_t kMostMeasured = 2'000'000;
 
-/// Pricing a plan carries out all of up to so many requests of memory outside; of more, the first
-/// passes or rounds: as tiles come apart they take longer.
+/// Pricing a plan simulates up to this many requests to external memory; of more, only the first
+/// passes or rounds: as tiles drift apart they take longer.
 constexpr std::uint64_t kMostRequests = 4'000'000;
 
-/// Sizes descriptor lists by the number of streams, with some more for those that a schedule cuts
-/// into pieces or sends twice, and schedules nothing.
+/// Sizes descriptor lists without scheduling: from the number of streams, plus an allowance for
+/// streams that a schedule cuts or repeats.
 class CountedLists final : public program::ExchangeSizer {
  public:
   [[nodiscard]] program::ExchangeNeeds needs(
@@ -38,15 +38,15 @@ class CountedLists final : public program::ExchangeSizer {
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;
 
  private:
-  bool cut_ = true;  ///< streams are
+  bool cut_ = true;  ///< streams may be cut
 };
 
-/// An exchange as the fabric schedules it.
+/// The fabric's schedule of an exchange.
 struct Scheduled {
   std::uint64_t makespan = 0;
   std::shared_ptr<const program::ExchangeEnds> ends = {};  ///< null: not known
 };
-/// All of a description's.
+/// Schedules of all exchanges of a description.
 using Schedules = std::map<const Exchange*, Scheduled>;
 
 class Pricing {
@@ -57,36 +57,35 @@ class Pricing {
   [[nodiscard]] MachineCosts& costs() const { return costs_; }
   [[nodiscard]] const StepCosts& steps() const { return steps_; }
 
-  /// Sets how many requests of memory outside a price carries out.
+  /// Sets the number of external-memory requests that pricing simulates.
   void carry_out(std::uint64_t requests) { most_requests_ = requests; }
 
-  /// Cycles of a call with the code around it, in `description` the function's. `closely`: measured
-  /// at these sizes, not fitted, where workers compete and the call is no long one.
+  /// Cycles of a call with the code around it; `function` is one of `description`'s. `closely`:
+  /// measured at these sizes instead of fitted, if workers compete and the call is not long.
   std::uint64_t call(const Description& description, const Function& function, const Sizes& sizes,
                      bool closely = false);
 
-  /// The measured steps: in each the calls of the slowest of `tiles`, and the exchange of the one
-  /// that it asks most of. A tile sends of an array what it holds of it, at most as much as a tile
-  /// receives of it; `schedules`: of all of them, for the few plans that are best: calls are priced
-  /// closely then, no tile's takes more than is found, and each begins when it has what it
-  /// receives. Leaves out: estimates that schedules miss, and that tiles which end early go on, but
-  /// from an exchange into calls and into rounds of transfers. What takes more
-  /// than `limit` cycles is priced no further: the result is above it then, and no more is known.
+  /// Predicted time of the measured steps: in each, the calls of the slowest of `tiles` and the
+  /// exchange of the most loaded one. A tile is taken to send its part of an array, at most as much
+  /// as a tile receives of it. `schedules`: of all exchanges, for the few best plans: calls are
+  /// then priced closely as an upper bound over tiles, and each begins when its tile has received
+  /// its data. Leaves out: deviations of schedules from estimates; early tiles running ahead,
+  /// except from an exchange into calls and into rounds of transfers. Above `limit` cycles pricing
+  /// stops: the result is then only known to exceed it.
   Prediction time(const Description& description, std::span<const Tile> tiles,
                   const Schedules* schedules = nullptr, std::uint64_t limit = kNoLimit);
 
-  /// Cycles of what one tile calls in the measured steps, without the code around them.
+  /// Cycles of one tile's calls in the measured steps, without the code around them.
   std::uint64_t calls(const Description& description, Tile tile);
 
   /// Bytes by category of the fullest of `tiles`, placed as the compiler places them; descriptor
   /// lists are counted from pulls, as if a tile sent its whole part of an array. A program that is
-  /// far too large counts only arguments and lists. Nothing: more than 32 bits address.
+  /// far too large counts only arguments and lists. Nothing if it exceeds 32-bit addresses.
   std::optional<program::CategoryBytes> memory(const Description& description,
                                                std::span<const Tile> tiles);
 
-  /// True if `tiles`, and the tile of the longest lists, hold their parts of the program of all
-  /// tiles beside `reserved` bytes, provided that no stream is cut or sent again. False: it does
-  /// not fit.
+  /// True if `tiles`, and the tile with the longest lists, can hold their parts of the full program
+  /// plus `reserved` bytes, with every stream uncut and sent once. False: it does not fit.
   bool has_room(const Description& description, std::span<const Tile> tiles,
                 std::uint64_t reserved);
 
@@ -94,7 +93,7 @@ class Pricing {
   class TimeWalk;
   class StepCalls;
   class Sample;
-  /// The machine for placing a program of one tile: it has room for all.
+  /// The machine for placing one-tile programs, with unlimited memory.
   [[nodiscard]] MachineConfig unlimited() const;
   /// Calls without functions: codelet, executor and arguments, with the sizes of arrays.
   using Kind = std::vector<std::uint64_t>;

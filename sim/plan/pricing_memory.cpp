@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 namespace {
 
-constexpr std::uint64_t kPieces = 16;  ///< most streams that a schedule cuts
+constexpr std::uint64_t kPieces = 16;  ///< maximum streams that a schedule cuts
 std::uint64_t entries(std::uint64_t streams) { return streams + std::min(2 * streams, kPieces); }
 
 std::uint64_t list_bytes(std::uint64_t sends, std::uint64_t receives) {
@@ -53,10 +53,10 @@ std::unique_ptr<program::ExchangeSizer> CountedLists::shortest() const {
   return made;
 }
 
-/// All that one tile holds and does as a program of that tile alone. An exchange copies within the
-/// tile, which keeps alive what is alive in the whole program; its lists are as long as those of
-/// the tile's pulls and of its share of what others pull, as `tiles` do, or as short as any where
-/// what tiles send is known.
+/// One tile's contents and work as a one-tile program. Exchanges copy within the tile, so that
+/// lifetimes equal those of the full program; their lists are sized from the tile's pulls and its
+/// share of other tiles' pulls (estimated from `tiles`), or are the shortest possible if the sent
+/// streams are known.
 class Pricing::Sample final : public program::ExchangeSizer {
  public:
   Sample(const Description& description, std::span<const Tile> tiles, Tile tile,
@@ -67,7 +67,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
         aliases_(description),
         parts_(description, tile, sample_, 0, &aliases_) {
     sample_.main() = reduced(description.steps());
-    // TileParts that no step names are kept, or not there.
+    // Parts that no step names exist only if kept.
     for (std::uint32_t id = 0; id < description.arrays().size(); ++id) {
       const Array& array = description.arrays()[id];
       if (array.keep && array.bytes(tile) > 0) parts_({BufferId(id)});
@@ -75,7 +75,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   }
 
   [[nodiscard]] const program::Program& program() const { return sample_; }
-  /// Arguments and lists, which nothing shares.
+  /// Bytes of arguments and lists, which share memory with nothing.
   [[nodiscard]] program::CategoryBytes unshared() const {
     program::CategoryBytes bytes{};
     bytes[static_cast<std::size_t>(program::Category::arguments)] = argument_bytes_;
@@ -110,7 +110,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     parts_.stand_for({}, {});
   }
 
-  /// The compiler sizes its list; its number among the exchanges is taken here.
+  /// Adds a transfer; the compiler sizes its list, so its entry in list_bytes_ is 0.
   void add(program::Sequence& into, const Transfer& transfer) {
     const auto [known, is_new] = transfers_.try_emplace({transfer.rounds, transfer.what});
     if (is_new) known->second = sample_.add_exchange(transfer_of(transfer));
@@ -184,7 +184,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   /// Adds the copies that others may pull from the tile. Returns roughly the number of streams.
   std::uint64_t add_share(program::Exchange& own, const Exchange& exchange) {
     std::uint64_t sends = 0;
-    std::uint64_t held = 0;  ///< bytes of the arrays that others pull from
+    std::uint64_t held = 0;  ///< bytes of the arrays pulled by others
     for (const auto& [array, most] : most_taken(exchange, tiles_, aliases_)) {
       if (!holds(array)) continue;
       const std::uint64_t each = std::max<std::uint64_t>(1, most.bytes / most.pulls);
@@ -192,7 +192,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
       sends += parts_.bytes(array) / each + 1;
       own.copies.push_back({parts_({array}), 1, {parts_({array})}});
     }
-    // As if it sent the same part of each of them.
+    // Assumes that it sends the same fraction of each of them.
     if (exchange.sends && held > 0)
       sends = std::min(sends, ceil_div(sends * exchange.sends(tile_), held) + own.copies.size());
     return sends;
@@ -214,7 +214,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
   void add(program::Sequence& into, const Host& host) {
     program::HostTransfer transfer = given(host.tiles, host.pieces);
     transfer.direction = host.direction;
-    list_bytes_.push_back(0);  // the compiler sizes its list
+    list_bytes_.push_back(0);  // sized by the compiler
     into.steps.push_back(
         {program::Exchange{host.name, {}, {}, program::kEveryStart, std::move(transfer)}});
   }
@@ -243,7 +243,7 @@ MachineConfig Pricing::unlimited() const {
   MachineConfig alone = program::compiled_for(machine());
   alone.tiles = 1;
   alone.tile.sram_kib = UINT32_MAX / 1024;
-  alone.tile.program_kib = 0;  // code and lists of any length lie there too
+  alone.tile.program_kib = 0;  // code and lists of any length fit in SRAM
   return alone;
 }
 

@@ -12,7 +12,7 @@ namespace tessera::plan {
 
 namespace {
 
-/// As the compiler places them.
+/// Addresses of external buffers, as the compiler places them.
 std::vector<std::uint64_t> outer_addresses(const Description& description) {
   std::vector<std::uint64_t> addresses;
   std::uint64_t end = 0;
@@ -38,7 +38,7 @@ class Pricing::TimeWalk {
         calls_(pricing, description, tiles, schedules != nullptr),
         addresses_(outer_addresses(description)) {}
 
-  /// `behind_wait`: a compute set that comes first needs no barrier.
+  /// `behind_wait`: a compute set at the begin needs no barrier.
   void add(const Sequence& sequence, std::uint64_t times, bool behind_wait = false) {
     if (times == 0) return;
     for (std::size_t i = 0; i < sequence.size(); ++i) {
@@ -79,9 +79,9 @@ class Pricing::TimeWalk {
     }
   }
 
-  /// Where loads and stores go on beside the rounds, all takes as long as the slower of both, and
-  /// what cannot overlap: the first load, and the last round or store. Of the best plans the
-  /// transfers are carried out.
+  /// If loads and stores overlap the rounds, the time is the slower of both plus what cannot
+  /// overlap: the first load, and the last round or store. For the best plans the transfers are
+  /// simulated.
   void add_rounds(const Rounds& rounds, std::uint64_t times) {
     if (rounds.fed()) return add_fed(rounds, times);
     std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
@@ -121,8 +121,8 @@ class Pricing::TimeWalk {
   [[nodiscard]] const Prediction& sum() const { return sum_; }
 
  private:
-  /// Starts and waits are supersteps. Those of the starts are left out where the host is not
-  /// measured, though they count then too: else plans would not feed ahead, which costs no more.
+  /// Starts and waits are supersteps. If the host is not measured, the starts' supersteps are left
+  /// out although they count: otherwise plans would not feed ahead, which costs no more.
   void add_fed(const Rounds& rounds, std::uint64_t times) {
     const std::uint64_t starts = times * (turns_of(rounds, Transfer::What::load).period +
                                           turns_of(rounds, Transfer::What::load_second).period);
@@ -130,7 +130,7 @@ class Pricing::TimeWalk {
     add(rounds.first, times * rounds.passes, true);
   }
 
-  /// True if the measured region begins with the step at hand.
+  /// True if the measured region begins with the current step.
   [[nodiscard]] bool begins() const { return !within_rounds_ && sum_.cycles == 0; }
 
   /// The cycles left for each of `times` more steps under the limit.
@@ -139,7 +139,7 @@ class Pricing::TimeWalk {
     return (limit_ - std::min(limit_, sum_.cycles)) / times;
   }
 
-  /// The prediction for steps of a round, by themselves.
+  /// The prediction for steps of a round alone.
   [[nodiscard]] Prediction of(const Sequence& steps, bool behind_wait = true) {
     const Prediction outer = std::exchange(sum_, {});
     const bool within = std::exchange(within_rounds_, true);
@@ -150,8 +150,8 @@ class Pricing::TimeWalk {
     return std::exchange(sum_, outer);
   }
 
-  /// Rounds that work for `working` cycles in all and for `last` in the last of them, and what is
-  /// moved before, beside or between them. More than `limit`: no more is known.
+  /// Cycles of rounds with `working` cycles of work in total and `last` in the last round, plus
+  /// exposed transfers. A result above `limit` is only a lower bound.
   [[nodiscard]] std::uint64_t beside(const Rounds& rounds, std::uint64_t working,
                                      std::uint64_t last, std::uint64_t limit) const {
     const std::uint64_t passes = rounds.passes;
@@ -161,17 +161,17 @@ class Pricing::TimeWalk {
     const std::vector<OuterLoad> loaded = entries_of(rounds, Transfer::What::load, addresses_);
     const std::vector<OuterLoad> stored =
         stores ? entries_of(rounds, Transfer::What::store, addresses_) : std::vector<OuterLoad>();
-    // A store in place ends before the next pass goes on.
+    // A store in place ends before the next pass continues.
     const std::uint64_t stores_alone = overlaps && !rounds.in_place ? 1 : passes;
     const std::uint64_t least = working + (overlaps ? 1 : turns) * least_outside(loaded) +
                                 (stores ? stores_alone * least_outside(stored) : 0);
     if (least > limit) return least;
-    // A pass is stored while a round of the next one is brought.
+    // A pass is stored while a round of the next one is loaded.
     const std::uint64_t both = overlaps && stores ? outside(mixed(loaded, stored)) : 0;
     const std::uint64_t all_both = passes * both + last;
     if (both > 0 && all_both > limit) return all_both;
-    // Neither takes longer alone: they need not be known where all are beside each other, which
-    // hides them.
+    // Neither takes longer alone: if everything overlaps, loads and stores are hidden and need not
+    // be priced separately.
     if (turns == passes && both > 0 && both + working + stores_alone * both <= all_both)
       return all_both;
     const std::uint64_t alone = stores ? stores_alone * outside(stored) : 0;
@@ -182,7 +182,7 @@ class Pricing::TimeWalk {
     return std::max(load + working + alone, moving + last);
   }
 
-  /// Average cycles of rounds carried out `times` times, with the turn directly before them.
+  /// Average cycles of rounds simulated `times` times, including the turn directly before them.
   [[nodiscard]] std::optional<std::uint64_t> carried_out(const WorkedRounds& rounds,
                                                          std::uint64_t times) {
     const std::optional<WorkedRounds> lead = std::exchange(lead_, std::nullopt);
@@ -204,8 +204,8 @@ class Pricing::TimeWalk {
     return cycles;
   }
 
-  /// True if `cycles` are notably fewer because a memory is not refreshed before the first interval
-  /// has passed: the data moved in that time take this much longer later.
+  /// True if `cycles` are notably fewer because memory has no refresh in the first interval: data
+  /// moved in that time would take this much longer later.
   [[nodiscard]] bool begins_faster(std::uint64_t cycles) const {
     constexpr double kNotable = 0.02;
     const MachineConfig& machine = pricing_.machine();
@@ -216,7 +216,7 @@ class Pricing::TimeWalk {
     return clocks / dram.clock_ghz > kNotable * static_cast<double>(cycles) / machine.clock_ghz;
   }
 
-  /// Behind the last barrier of these steps each tile goes on by itself.
+  /// The steps' cycles and each tile's end: after their last barrier tiles are independent.
   [[nodiscard]] RoundWork::Part part(const Sequence& steps, const Prediction& prediction,
                                      bool behind_wait = true) {
     RoundWork::Part part{prediction.cycles, synchronises(steps, behind_wait), {}};
@@ -228,7 +228,7 @@ class Pricing::TimeWalk {
     return part;
   }
 
-  /// When each tile ends these steps, from a cycle that is the same for all; none: it is not known.
+  /// By tile: end of these steps, from a common cycle; empty if unknown.
   [[nodiscard]] std::vector<std::uint64_t> ends_by_tile(const Sequence& steps) {
     std::vector<std::uint64_t> all;
     if (steps.empty()) return all;
@@ -244,8 +244,8 @@ class Pricing::TimeWalk {
     return all;
   }
 
-  /// One turn of all tiles that loads and stores. Tiles come apart with time, so that channels see
-  /// reads among writes: every other tile stores first.
+  /// One turn of all tiles that loads and stores. Tiles drift apart, so that channels see reads
+  /// among writes: every other tile stores first.
   static std::vector<OuterLoad> mixed(std::span<const OuterLoad> loaded,
                                       std::span<const OuterLoad> stored) {
     std::vector<OuterLoad> all;
@@ -266,14 +266,14 @@ class Pricing::TimeWalk {
     return pricing_.costs_.outside(loads, schedules_ != nullptr);
   }
 
-  /// Null: it is estimated.
+  /// The schedule of an exchange; null: it is estimated.
   [[nodiscard]] const Scheduled* scheduled_of(const Exchange& exchange) const {
     if (schedules_ == nullptr) return nullptr;
     const auto found = schedules_->find(&exchange);
     return found == schedules_->end() ? nullptr : &found->second;
   }
 
-  /// To what each tile calls, when it begins: as soon as its part of the exchange has ended.
+  /// Adds to each tile's call cycles the end of its part of the exchange, when its calls begin.
   static void add_ends(const Scheduled& scheduled, std::vector<std::uint64_t>& by_tile) {
     if (scheduled.ends == nullptr) return;
     const program::ExchangeEnds& ends = *scheduled.ends;
@@ -281,7 +281,7 @@ class Pricing::TimeWalk {
     for (std::size_t tile = 0; tile < ends.size(); ++tile) by_tile[tile] += ends[tile];
   }
 
-  /// Cycles of an exchange in which the tile that ends the step last works already.
+  /// Cycles of an exchange hidden behind the work of the tile that ends the step last.
   [[nodiscard]] std::uint64_t hidden(const Scheduled& scheduled, const Compute& set) {
     std::vector<std::uint64_t> all = calls_.estimates_by_tile(set);
     if (all.empty() || scheduled.ends == nullptr) return 0;
@@ -290,7 +290,7 @@ class Pricing::TimeWalk {
     return apart - std::ranges::max(all);
   }
 
-  /// By their bytes alone.
+  /// Lower bound on the cycles of external transfers, from their bytes alone.
   [[nodiscard]] std::uint64_t least_outside(std::span<const OuterLoad> loads) const {
     std::uint64_t bytes = 0;
     for (const OuterLoad& load : loads)
@@ -300,7 +300,7 @@ class Pricing::TimeWalk {
     return machine.external.least_cycles(bytes, machine.tiles, machine.clock_ghz);
   }
 
-  /// The load of the exchange on its busiest tile; nothing moves where no tile receives.
+  /// The load of the exchange on its busiest tile; nothing if no tile receives.
   [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
     const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
     std::vector<ExchangeLoad> loads;
@@ -337,7 +337,7 @@ class Pricing::TimeWalk {
     return sum;
   }
 
-  /// The bytes that a pull takes: the other tile of a pair may take the same.
+  /// The source bytes of a pull: the other tile of a pair may pull the same.
   using Taking = std::tuple<Tile, BufferId, std::uint32_t, std::uint32_t>;
   static Taking taking(const Pull& pull) {
     return {pull.from, pull.source.buffer, pull.source.offset, pull.bytes};
@@ -357,9 +357,9 @@ class Pricing::TimeWalk {
   std::span<const Tile> tiles_;
   const Schedules* schedules_;  ///< null: exchanges are estimated
   StepCalls calls_;
-  std::vector<std::uint64_t> addresses_;  ///< addresses of buffers outside
+  std::vector<std::uint64_t> addresses_;  ///< addresses of external buffers
   bool within_rounds_ = false;
-  std::optional<WorkedRounds> lead_;  ///< the step before, where that is one turn
+  std::optional<WorkedRounds> lead_;  ///< the previous step, if it is one turn of rounds
   Prediction sum_;
 };
 

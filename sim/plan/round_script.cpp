@@ -59,7 +59,7 @@ class Writer {
     }
   }
 
-  /// Number 0 of the script's stands for all parts whose tiles end together.
+  /// Index of the part in the script's `early`; 0 for parts whose tiles end together.
   [[nodiscard]] std::uint32_t early_of(const RoundWork::Part& part) {
     if (part.early.empty()) return 0;
     const auto [known, is_new] =
@@ -79,7 +79,7 @@ class Writer {
   OuterScript script_;
 };
 
-/// One after the other.
+/// Concatenates two scripts.
 OuterScript joined(OuterScript first, const OuterScript& second) {
   const auto transfers = static_cast<std::uint32_t>(first.transfers.size());
   const auto early = static_cast<std::uint32_t>(first.early.size());
@@ -93,12 +93,12 @@ OuterScript joined(OuterScript first, const OuterScript& second) {
   return first;
 }
 
-/// The lists of the first starts and waits: at most as many as registers hold.
+/// The lists of the first starts and waits, at most as many as registers can hold.
 struct FirstLists {
   std::set<std::pair<const Rounds*, What>> all;
   std::size_t left = program::HeldLists::kMost;
 
-  /// True if more may come.
+  /// Returns true if there is room for more.
   bool add(const Transfer& transfer) {
     all.emplace(transfer.rounds, transfer.what);
     left -= std::min<std::size_t>(left, transfer.starts && transfer.waits ? 2 : 1);
@@ -106,8 +106,8 @@ struct FirstLists {
   }
 };
 
-/// Adds the transfers that these steps begin with; false: what follows needs a barrier or is in a
-/// loop.
+/// Adds the transfers at the begin of these steps; false if the next step needs a barrier or is in
+/// a loop.
 bool add_first(const Sequence& steps, FirstLists& lists) {
   return std::ranges::all_of(steps, [&](const Step& step) {
     if (const auto* transfer = std::get_if<Transfer>(&step.action)) return lists.add(*transfer);
@@ -191,7 +191,7 @@ std::optional<std::uint64_t> round_cycles(const WorkedRounds& worked,
         some_of(rounds, static_cast<std::uint32_t>(passes), static_cast<std::uint32_t>(each));
     return costs.script(written(some, work));
   };
-  /// From two numbers to more.
+  /// Extrapolates linearly from two counts.
   const auto further = [](std::uint64_t less, std::uint64_t more, std::uint64_t first,
                           std::uint64_t second, std::uint64_t all) {
     return more + (more - std::min(less, more)) * (all - second) / (second - first);

@@ -3,7 +3,7 @@
 #include "sim/base/errors.h"
 #include "sim/plan/description.h"
 
-// Rounds over operands outside, as single steps.
+// Unrolls rounds over external operands into single steps.
 namespace tessera::plan {
 namespace {
 
@@ -23,7 +23,7 @@ class Unrolling {
     return all;
   }
 
-  /// Loads go on during the round before, into the other set.
+  /// Loads run during the previous round, into the other set.
   Sequence overlapping() {
     const std::uint32_t passes = rounds_.passes;
     const std::uint32_t rounds = rounds_.rounds;
@@ -55,7 +55,7 @@ class Unrolling {
       add_finish(pass, false);
       add(all, passes, std::move(pass));
     }
-    // The last load that was started moves nothing: there is no such turn.
+    // The last started load moves nothing: its turn does not exist.
     if (rounds_.passes * std::uint64_t{rounds} % 2 == 0) all.push_back(wait(What::load));
     if (rounds_.stores_any()) all.push_back(wait(What::store));
     return all;
@@ -79,7 +79,7 @@ class Unrolling {
     wait_for_store(into, &steps == &rounds_.first);
     into.push_back(body(steps, seconds));
   }
-  /// A round behind which no other set is filled.
+  /// Adds a round after which no other set is filled.
   void add_last(Sequence& into, const Sequence& steps) const {
     into.push_back(wait(What::load));
     wait_for_store(into, &steps == &rounds_.first);
@@ -112,7 +112,7 @@ bool begin_in_loop(const Rounds& rounds) { return rounds.seconds.empty() && roun
 
 namespace {
 
-/// How often these steps start a transfer of that kind.
+/// Number of times these steps start a transfer of this kind.
 std::uint32_t starts(const Sequence& steps, What what) {
   std::uint32_t sum = 0;
   for (const Step& step : steps) {
@@ -129,7 +129,7 @@ std::uint32_t starts(const Sequence& steps, What what) {
 program::Turns turns_of(const Rounds& rounds, What what) {
   const bool overlaps = !rounds.seconds.empty();
   const std::uint32_t all = rounds.passes * rounds.rounds;
-  // The first pass has no store before it to wait for: its wait is for one that moves nothing.
+  // The first pass has no previous store: it waits for one that moves nothing.
   program::Turns turns = what == What::store
                              ? program::Turns{rounds.passes, 0, 1, overlaps ? 1U : 0U}
                          : what == What::load ? program::Turns{all, 0, overlaps ? 2U : 1U}

@@ -12,16 +12,16 @@ namespace tessera::plan {
 
 namespace {
 
-/// Limit of pulls in all plans that are scheduled for comparison.
+/// Limit on pulls, summed over the plans that are scheduled for comparison.
 constexpr std::uint64_t kMostPullsCompared = 1U << 19;
-/// Limit of requests to memory outside, in one plan.
+/// Limit on external-memory requests, per plan.
 constexpr std::uint64_t kMostRequestsCompared = 150'000;
 
-/// Transfers with memory outside are estimated from parts of them, so kMoreOutside times as many
-/// finalists are simulated.
+/// External transfers are estimated from parts, so kMoreOutside times as many finalists are
+/// simulated.
 constexpr std::size_t kMoreOutside = 4;
 
-/// A finalist's estimate is no worse than this.
+/// Upper limit on a finalist's estimate: 25 % above the best.
 std::uint64_t limit(std::uint64_t best) { return best + best / 4; }
 
 class Search {
@@ -47,17 +47,17 @@ class Search {
         enumerate(order);
       if (const std::optional<Found> found = best()) return *found;
       if (finalists_.empty()) return closest();
-      // All of them have longer lists than was estimated.
+      // All of them have longer lists than estimated.
       finalists_.clear();
       margin_ += room_ / 64;
     }
   }
 
  private:
-  /// No plan fits by its estimate: the one that needs least, or one that fits nevertheless, since
-  /// lists may be shorter than was estimated.
+  /// Called if no plan fits by its estimate: returns the one that needs least, or one that fits
+  /// because its lists are shorter than estimated.
   Found closest() {
-    constexpr std::size_t kAsked = 8;  // of the options, and of the plans, that looked closest
+    constexpr std::size_t kAsked = 8;  // number of closest options, and of closest plans
     const std::size_t asked = std::min(misfits_.size(), kAsked);
     std::ranges::partial_sort(misfits_, misfits_.begin() + static_cast<std::ptrdiff_t>(asked));
     misfits_.resize(asked);
@@ -81,19 +81,19 @@ class Search {
     return closest_;
   }
 
-  /// If lists are as much shorter than their estimate as they ever are.
+  /// Bytes with lists as short as possible: a third of their estimate.
   [[nodiscard]] std::uint64_t least_bytes_of(const Found& found) const {
     constexpr std::uint64_t kPart = 3;
     program::CategoryBytes memory = found.memory;
     memory[static_cast<std::size_t>(program::Category::exchange)] /= kPart;
     return in_sram(memory);
   }
-  /// By which plans that do not fit are compared.
+  /// Order of plans that do not fit.
   [[nodiscard]] std::uint64_t rank(const Found& found) const {
     return program::total(found.memory) == 0 ? UINT64_MAX : least_bytes_of(found);
   }
   [[nodiscard]] bool may_fit(const Found& found) const {
-    constexpr std::uint64_t kOver = 8;  // other estimates are over by a part in so many at most
+    constexpr std::uint64_t kOver = 8;  // other estimates are at most 1 / kOver too high
     return within_if_short(found) || in_sram(found.memory) <= room() + room_ / kOver;
   }
 
@@ -121,7 +121,7 @@ class Search {
     }
   }
 
-  /// The most cycles that a finalist may take.
+  /// Upper limit on a new finalist's cycles.
   [[nodiscard]] std::uint64_t most_cycles() const {
     if (finalists_.empty()) return kNoLimit;
     const std::uint64_t most = limit(finalists_.front().prediction.cycles);
@@ -172,7 +172,7 @@ class Search {
     return found;
   }
 
-  /// Reads a variant's description; keeps that of the option in hand.
+  /// Reads a variant's description; keeps the last one.
   const Described& described(const Found& found) {
     const std::pair plan(found.option, found.variant);
     if (!last_ || last_->first != plan) {
@@ -206,7 +206,7 @@ class Search {
     return program::as_sram(memory, pricing_.machine().tile);
   }
 
-  /// Limits for a plan's bytes: exact, and by estimate.
+  /// Limits on a plan's bytes: exact bytes, and estimated bytes.
   [[nodiscard]] std::uint64_t room() const { return room_ - std::min(room_, space_.reserved); }
   [[nodiscard]] std::uint64_t most() const { return room() - std::min(room(), margin_); }
   [[nodiscard]] bool within(const Found& found, std::uint64_t most) const {
@@ -216,7 +216,7 @@ class Search {
     return program::total(found.memory) > 0 && least_bytes_of(found) + space_.reserved <= room_;
   }
 
-  /// Notes the first variant of an option that does not fit, and variants that need less still.
+  /// Notes the first variant of an option that does not fit, and variants that need even less.
   void note_least(std::size_t option) {
     const Found first = placed(option, 0);
     std::uint64_t least = bytes(first);
@@ -248,7 +248,7 @@ class Search {
     closest_ = found;
   }
 
-  /// Too large to be placed: its steps may be as many as no host holds.
+  /// Notes an option too large to be placed: its steps may exceed the host's memory.
   void note_far(std::size_t option, std::uint64_t least) {
     if (least >= closest_bytes_) return;
     closest_bytes_ = least;
@@ -266,7 +266,7 @@ class Search {
     return last == first.variant ? first : placed(first.option, last);
   }
 
-  /// The first variant of `most` bytes behind `low`, which has more, up to `high`.
+  /// The first variant with at most `most` bytes in (`low`, `high`]; `low` has more.
   std::optional<Found> first_within(const Found& low, const Found& high, std::uint64_t most) {
     if (in_sram(least_of(low, high).memory) > most) return std::nullopt;
     if (high.variant <= low.variant + 1)
@@ -280,8 +280,7 @@ class Search {
     return placed(low.option, low.variant + (high.variant - low.variant) / 2);
   }
 
-  /// With bytes that none between these goes below: each category's fall from variant to variant,
-  /// or grow.
+  /// Lower bound on bytes of all variants between: each category is monotonic over variants.
   static Found least_of(const Found& low, const Found& high) {
     Found least = low;
     for (std::size_t category = 0; category < low.memory.size(); ++category)
@@ -298,7 +297,7 @@ class Search {
     if (best.size() > most_finalists_) best.pop_back();
   }
 
-  /// With all that it moves to and from memory outside.
+  /// The best plan, priced with all its external transfers.
   std::optional<Found> best() {
     pricing_.carry_out(kMostRequestsCompared);
     std::optional<Found> best = fastest();
@@ -311,8 +310,8 @@ class Search {
   }
 
   /// The fastest plan among those that fit as programs of all tiles and are few enough to be
-  /// scheduled. Estimates of time are bounds, except where bounds are only expected values.
-  /// Nothing: none fits.
+  /// scheduled. Estimated times are lower bounds, except where bounds are only expected values.
+  /// Nothing if none fits.
   std::optional<Found> fastest() {
     std::optional<Found> best;
     std::uint64_t compared = 0;
@@ -334,7 +333,7 @@ class Search {
     return best;
   }
 
-  /// Pulls of a plan whose exchanges are scheduled; nothing: they are only estimated.
+  /// Pulls of a plan whose exchanges are to be scheduled; nothing if they are only estimated.
   std::optional<std::uint64_t> scheduled_pulls(const Found& found) {
     if (!space_.schedules || !pricing_.costs().schedules()) return std::nullopt;
     const Described& of = described(found);
@@ -342,13 +341,13 @@ class Search {
     return all <= kMostPulls ? std::optional(all) : std::nullopt;
   }
 
-  /// True if the plan needs so little by its estimate that it fits, however long lists become.
+  /// True if the plan's estimate is so small that it fits with lists of any length.
   [[nodiscard]] bool fits_by_far(const Found& estimate) const {
     const std::uint64_t bytes = in_sram(estimate.memory);
     return bytes > 0 && bytes + bytes / 4 + space_.reserved <= room_;
   }
 
-  /// Nothing: it does not fit, or takes no less than `limit` cycles if it is scheduled.
+  /// The compiled plan; nothing if it does not fit, or if scheduled and not below `limit` cycles.
   std::optional<Found> compiled(const Found& estimate, bool schedules, std::uint64_t limit) {
     if (!schedules && fits_by_far(estimate)) return estimate;
     const Described& of = described(estimate);
@@ -356,7 +355,7 @@ class Search {
     if (in_doubt && !pricing_.has_room(of.description, of.tiles, space_.reserved))
       return std::nullopt;
     try {
-      // Lists take less time to count than to schedule.
+      // Counting lists is faster than scheduling.
       if (in_doubt && schedules) static_cast<void>(unscheduled(of.description, pricing_.machine()));
       if (schedules) return with_schedules(estimate, of.description, of.tiles, pricing_, limit);
       Found exact = estimate;
@@ -373,11 +372,10 @@ class Search {
   std::size_t most_finalists_;
   std::uint64_t margin_ = 0;      ///< reserved for lists longer than estimated
   std::vector<Found> finalists_;  ///< least predicted cycles first
-  std::vector<Found> doubtful_;   ///< likewise, of those that fit if their lists are shorter
-  /// An option that does not fit by its estimate. Those that need too much whatever their lists
-  /// come last.
+  std::vector<Found> doubtful_;   ///< likewise: plans that fit only with shorter lists
+  /// An option that does not fit by its estimate. Those that never fit sort last.
   struct Misfit {
-    bool never;           ///< it needs more than there is, however short its lists are
+    bool never;           ///< it exceeds the memory even with the shortest lists
     std::uint64_t bytes;  ///< minimum need if `never`, else lower bound of rank()
     std::size_t option;
     auto operator<=>(const Misfit&) const = default;

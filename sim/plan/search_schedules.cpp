@@ -32,8 +32,7 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
     return *at;
   };
   program::Watch watch;
-  // Transfers with memory outside are carried out to be priced; a price may take as long as some
-  // schedules.
+  // Pricing simulates external transfers and may take as long as several schedules.
   if (limit < UINT64_MAX && description.outers().empty())
     watch = [&, next](const program::ExchangeNeeds& needs) mutable {
       heard[next()] = {needs.makespan.count(), needs.ends};

@@ -9,11 +9,11 @@
 
 namespace tessera::plan {
 
-/// The exchanges in the order in which the program has them, each as often as it stands there.
+/// The exchanges in program order, with repetitions.
 std::vector<const Exchange*> exchanges_of(const Sequence& steps);
 
-/// How many streams each tile sends in each exchange, if none is cut or sent again: tiles that pull
-/// the same bytes share one. Asks all tiles what they pull.
+/// Number of streams that each tile sends in each exchange, if each is uncut and sent once: tiles
+/// that pull the same bytes share one. Evaluates all tiles' pulls.
 class SentStreams {
  public:
   explicit SentStreams(const Description& description);
@@ -24,9 +24,9 @@ class SentStreams {
     BufferId array;
     std::uint64_t streams;
   };
-  /// By array, of those that the tile sends from.
+  /// The tile's sent streams, by array.
   [[nodiscard]] std::vector<Sent> of(const Exchange& exchange, Tile tile) const;
-  /// The tile whose lists take most bytes together.
+  /// The tile with the largest total list bytes.
   [[nodiscard]] Tile longest_lists() const;
 
  private:

@@ -7,7 +7,7 @@
 namespace tessera::plan {
 namespace {
 
-/// True if expected data decide the time of some of these calls.
+/// True if the time of some of these calls depends on expected data.
 bool expects(const Description& description, const std::vector<Call>& calls) {
   return std::any_of(calls.begin(), calls.end(), [&](const Call& call) {
     const std::vector<program::Argument>& arguments = call.vertex.arguments;
@@ -18,11 +18,11 @@ bool expects(const Description& description, const std::vector<Call>& calls) {
   });
 }
 
-/// Calls are not run on more tiles than this.
+/// Maximum tiles on which calls are run.
 constexpr std::size_t kMostTiles = 256;
 
-/// Calls of one step are run together where there are no more of them, and each takes on average
-/// no more than so many times the control code of a superstep: what they save is less than that.
+/// Calls of one step are measured together up to kMostTogether of them, and only if their mean is
+/// at most kShort times a superstep's control code: the saving is less than that code.
 constexpr std::size_t kMostTogether = 64;
 constexpr std::uint64_t kShort = 1'000;
 
@@ -45,7 +45,8 @@ std::uint64_t Pricing::StepCalls::cycles(const Compute& set) {
   return std::accumulate(most.begin(), most.end(), most.size() / 2) / most.size();
 }
 
-/// Closely the tile that takes most by estimates too, or all that do where calls are run.
+/// The tiles to price. `closely`: also the tile with the largest estimate, or all such tiles if
+/// calls are run.
 std::vector<Tile> Pricing::StepCalls::standing_for(const Compute& set) {
   std::vector<Tile> all;
   for (const Tile tile : tiles_)
@@ -108,13 +109,13 @@ std::vector<std::uint64_t> Pricing::StepCalls::by_tile(const Compute& set) {
   return all;
 }
 
-/// Not by its estimate, if it has one.
+/// True if the call is run instead of estimated.
 bool Pricing::StepCalls::runs(const Call& call) {
   if (!has_estimate(call)) return true;
   return closely_ && call.held && estimate(call) <= kMostMeasured;
 }
 
-/// True if calls take notably less together than one by one.
+/// True if calls take notably less time together than one by one.
 bool Pricing::StepCalls::saves(const std::vector<Call>& calls) {
   if (!closely_ || calls.size() < 2 || calls.size() > kMostTogether) return false;
   std::uint64_t sum = 0;

@@ -8,9 +8,9 @@
 
 namespace tessera::plan {
 
-/// Cycles of the calls in a description's compute steps. `closely`: for all tiles, not only those
-/// that stand for them, and as Pricing::call prices them; calls whose time depends on data held by
-/// arrays are run.
+/// Cycles of the calls in a description's compute steps. `closely`: for all tiles, not only the
+/// representative ones, and priced as by Pricing::call; calls whose time depends on data in arrays
+/// are run.
 class Pricing::StepCalls {
  public:
   StepCalls(Pricing& pricing, const Description& description, std::span<const Tile> tiles,
@@ -20,20 +20,20 @@ class Pricing::StepCalls {
   /// Cycles of the slowest tile, on average over the moments.
   [[nodiscard]] std::uint64_t cycles(const Compute& set);
 
-  /// Estimates of each tile that has a part; none where some have no estimate.
+  /// Estimate for each participating tile; empty if a call has none.
   [[nodiscard]] std::vector<std::uint64_t> estimates_by_tile(const Compute& set) {
     const Estimates& its = estimates(set);
     return its.of_all ? its.by_tile : std::vector<std::uint64_t>();
   }
 
-  /// Cycles of each tile that has a part; none where they cost too much to find.
+  /// Cycles of each participating tile; empty if too costly to compute.
   [[nodiscard]] std::vector<std::uint64_t> by_tile(const Compute& set);
 
  private:
-  /// Cycles, by tile, of the calls that have estimates; only of some tiles where one tile has none.
+  /// By tile: cycles of the calls that have estimates; ends after the first tile without any.
   struct Estimates {
     std::vector<std::uint64_t> by_tile;
-    bool of_all = true;  ///< no call is without
+    bool of_all = true;  ///< all calls have estimates
   };
   [[nodiscard]] const Estimates& estimates(const Compute& set);
   [[nodiscard]] std::uint64_t estimate(const Call& call);

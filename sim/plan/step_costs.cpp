@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-/// The control code of so many supersteps, each an exchange or nothing.
+/// The control code of `supersteps` supersteps, each an exchange or empty.
 TileCost control_cost(MachineCosts& costs, std::uint32_t supersteps, bool exchanges) {
   constexpr std::uint32_t kBytes = 4;
   program::Program sample(1);
@@ -26,7 +26,7 @@ std::uint64_t control_cycles(MachineCosts& costs, std::uint32_t supersteps, bool
   return control_cost(costs, supersteps, exchanges).compute_cycles;
 }
 
-/// A loop that ends at its first test, a superstep.
+/// Cycles of a loop that ends at its first test, which is one superstep.
 std::uint64_t loop_cycles(MachineCosts& costs) {
   program::Program sample(1);
   program::Buffer decision{TileId{0}, 4, 4, false, {}, {}, "decision"};

@@ -6,7 +6,7 @@ namespace tessera::plan {
 
 namespace {
 
-/// A part of `array` in a program of one tile.
+/// A part of `array` in a one-tile program.
 program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes, std::uint32_t moment) {
   program::Buffer part{kSampleTile, bytes, array.align, array.keep, array.category, {}, array.name};
   if (array.contents)

@@ -6,22 +6,22 @@
 #include "sim/plan/aliases.h"
 #include "sim/plan/description.h"
 
-/// One tile's part of a description, for programs of that tile alone.
+/// One tile's part of a description, for one-tile programs.
 namespace tessera::plan {
 
 constexpr TileId kSampleTile{0};
 
-/// Parts of one tile in a program of their own, added when they are first named.
+/// Maps places of one tile to its parts in a sample program; adds parts on first use.
 class TileParts {
  public:
-  /// `moment`: of what data are expected to be; `aliases`: null if there are none.
+  /// `moment`: of the expected contents; `aliases`: null if there are none.
   TileParts(const Description& description, Tile tile, program::Program& sample,
             std::uint32_t moment = 0, const Aliases* aliases = nullptr);
 
   [[nodiscard]] std::uint64_t bytes(BufferId array) const {
     return description_.array(array).bytes(tile_);
   }
-  /// From here on each of `arrays` means the one of `others` at its place.
+  /// From here on arrays[i] maps to others[i].
   void stand_for(std::span<const BufferId> arrays, std::span<const BufferId> others);
   Place operator()(Place place);
   OuterPlace operator()(OuterPlace place);
@@ -43,10 +43,10 @@ struct Taken {
   std::uint64_t bytes = 0, pulls = 0;
 };
 
-/// The pulls of a tile, without those that need not move.
+/// The pulls of a tile, without aliased ones.
 Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases);
 
-/// The most that any of `tiles` takes of each array.
+/// By array: the largest pulls of any of `tiles`.
 std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
                                      const Aliases& aliases);
 

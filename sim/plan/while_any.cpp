@@ -10,12 +10,12 @@ namespace tessera::plan {
 namespace {
 
 constexpr std::uint32_t kWordBytes = 4;
-// Fewer flags go to all tiles at once: another superstep takes longer than their words.
+// Up to this many flags go to all tiles directly: another superstep would take longer.
 constexpr std::size_t kMostUngrouped = 64;
 
-/// For a supervisor. Arguments: the words, where their pairs begin (the first word may be in one),
-/// number of pairs, result. Reads one word behind the last. Two cycles a word: a loaded word is
-/// used two instructions later.
+/// Supervisor codelet that combines words. Arguments: the words, start of their pairs (the first
+/// word may be in one), number of pairs, result. Reads one word past the last. Two cycles a word: a
+/// loaded word is used two instructions later.
 program::Codelet combine_words() {
   constexpr std::uint8_t kArguments = 10, kResult = 11, kSum = 12, kOdd = 13, kEven = 14;
   constexpr std::uint8_t kPairs = 5, kWords = 6;
@@ -35,7 +35,7 @@ program::Codelet combine_words() {
   load(kResult, kArguments, 12);
   load(kSum, kWords, 0);
   load(kWords, kArguments, 4);
-  constexpr std::int32_t kLoop = 7 * 4;  // of the instructions that `beq` skips, with itself
+  constexpr std::int32_t kLoop = 7 * 4;  // bytes from `beq` past the skipped instructions
   code.emit({.mnemonic = Mnemonic::beq, .rs1 = kPairs, .imm = kLoop});
   next(kOdd);
   code.emit({.mnemonic = Mnemonic::rpt, .rs1 = kPairs, .imm = 5 * 4});
@@ -48,25 +48,26 @@ program::Codelet combine_words() {
   return {"combine_words", code.take()};
 }
 
-/// A word on each of some tiles, which ascend.
+/// A word on each of some tiles, in ascending order.
 struct Words {
   std::vector<Tile> tiles;
   Place word;
 };
 
-/// The words [begin, end) that a tile combines; none for most.
+/// The words [begin, end) that a tile combines; empty for most tiles.
 struct Group {
   std::size_t begin = 0, end = 0;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(end - begin); }
-  /// With the word behind the last that the codelet reads.
+  /// Includes the word past the last, which the codelet reads.
   [[nodiscard]] std::uint64_t bytes() const {
     return begin == end ? 0 : std::uint64_t{kWordBytes} * (size() + 1);
   }
 };
 using GroupOf = std::function<Group(Tile)>;
 
-/// States the superstep in which tiles pull the words of their groups and combine each into one.
+/// Adds the superstep in which tiles pull the words of their groups and combine each group into one
+/// word.
 Place combine(Description& d, const std::string& pull, const std::string& compute,
               const std::shared_ptr<const Words>& from, const GroupOf& group_of) {
   const auto array = [&](auto bytes) {
@@ -99,7 +100,7 @@ Place combine(Description& d, const std::string& pull, const std::string& comput
   return {result};
 }
 
-/// One word a group, each on the tile of the group's first.
+/// Combines words into one per group, on the tile of the group's first word.
 std::shared_ptr<const Words> gathered(Description& d, const std::string& name,
                                       const std::shared_ptr<const Words>& words) {
   const std::size_t all = words->tiles.size();

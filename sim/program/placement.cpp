@@ -6,7 +6,7 @@
 namespace tessera::program {
 namespace {
 
-/// The blocks that are used, largest first; equal ones by life and then in the order given.
+/// The used blocks, largest first; equals by lifetime, then in the given order.
 std::vector<std::uint32_t> placing_order(std::span<const Block> blocks) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
@@ -28,7 +28,7 @@ class Allocator {
     const Block& block = blocks_[id];
     std::uint64_t address = round_up<std::uint64_t>(base_, block.align);
     for (const Placed& other : placed_) {
-      if (other.begin >= address + block.bytes) break;  // fits below this one and all above it
+      if (other.begin >= address + block.bytes) break;  // fits below this one and all later ones
       if (other.end <= address || !other.life.overlaps(block.life)) continue;
       address = round_up<std::uint64_t>(other.end, block.align);
     }
@@ -52,7 +52,7 @@ class Allocator {
   std::vector<Placed> placed_;  // by begin
 };
 
-/// The place of a time, which may be -1, in a vector.
+/// Index of a time (-1 or later) in a vector.
 std::size_t slot(std::int32_t time) {
   const std::int32_t from_zero = time + 1;
   return static_cast<std::size_t>(from_zero);

@@ -83,7 +83,7 @@ class Validator {
     }
   }
 
-  /// Starts and waits take turns.
+  /// Checks that starts and waits alternate.
   void take_turns(ExchangeId id, bool starts) {
     const auto number = static_cast<std::size_t>(id);
     check(number < in_flight_.size(), "program: exchange {} of {}", number, in_flight_.size());
@@ -153,7 +153,7 @@ class Validator {
         check_outer(set, vertex, *outside);
       const auto* place = std::get_if<Place>(&argument);
       if (place == nullptr) continue;
-      // A pointer may stand one past the end of its buffer.
+      // A pointer may point one past the end of its buffer.
       check_range(set.name, *place, 0);
       const TileId tile = program_.buffer(place->buffer).tile;
       check(tile == vertex.tile, "program: {}: a vertex on tile {} names a buffer of tile {}",
@@ -188,8 +188,8 @@ class Validator {
           place.offset + bytes, id, buffer.name, buffer.bytes);
   }
 
-  /// The most that the digits of any turn move a place by: those of the last turn, or of one that
-  /// has a digit less than it and the largest ones below.
+  /// The largest offset of any turn: that of the last turn, or of one with one digit lower and the
+  /// largest digits below it.
   template <class Step>
   [[nodiscard]] static std::uint64_t farthest(const Turns& turns, const Step (&steps)[3]) {
     if (turns.count == 0) return 0;
@@ -198,7 +198,7 @@ class Validator {
     std::uint64_t most = 0;
     for (const std::uint64_t turn :
          {last, last / turns.radices[0] * turns.radices[0] - 1, last / inner * inner - 1})
-      if (turn <= last)  // there is one
+      if (turn <= last)  // it exists
         most = std::max(most, turn % turns.radices[0] * steps[0] +
                                   turn / turns.radices[0] % turns.radices[1] * steps[1] +
                                   turn / inner * steps[2]);
@@ -234,7 +234,7 @@ class Validator {
     }
   }
 
-  /// In every turn.
+  /// Checks the copy's ranges in every turn.
   void check_outer(const Exchange& exchange, const OuterCopy& copy) const {
     const Turns& turns = exchange.turns;
     check(copy.row_bytes > 0 && copy.rows > 0, "program: {}: a copy of no bytes", exchange.name);

@@ -24,13 +24,13 @@ namespace tessera::program {
 enum class Category : std::uint8_t { code, control, exchange, arguments, tensors, stack };
 
 /// Bytes on one tile. A buffer is live from its first use (from the start if it has contents) to
-/// its last (to the end if `keep`); one that is used in a loop and live before or after it is live
-/// during the whole loop. Buffers of one tile that are never live together may share bytes, so a
-/// buffer used only inside a loop body, without contents or keep, carries nothing from one
-/// iteration to the next.
+/// its last (to the end if `keep`); one used in a loop and live before or after it is live during
+/// the whole loop. Buffers of one tile that are never live together may share bytes, so a buffer
+/// used only inside a loop body, without contents or keep, carries nothing from one iteration to
+/// the next.
 struct Buffer {
   TileId tile;
-  std::uint64_t bytes;  ///< compile() refuses more than a tile can have
+  std::uint64_t bytes;  ///< compile() throws UserError if a tile cannot hold them
   std::uint32_t align = 8;
   bool keep = false;  ///< read by the host after the run
   Category category = Category::tensors;
@@ -38,8 +38,8 @@ struct Buffer {
   /// Called once per load, from any host thread.
   std::function<void(std::span<std::byte>)> contents;
   std::string_view name;  ///< for the memory table; a literal
-  /// Instead of `contents`, where the program runs several times (Workload::runs): the contents
-  /// before the run of that number.
+  /// Instead of `contents`, if the program runs several times (Workload::runs): the contents before
+  /// run number `run`.
   std::function<void(std::span<std::byte>, std::uint32_t)> inputs = {};
 
   [[nodiscard]] bool initialised() const { return contents || inputs; }
@@ -48,29 +48,29 @@ struct Buffer {
   }
 };
 
-/// Bytes of memory outside the tiles: of the chip's, or of a tile's own where each has some
+/// A buffer in external memory: the chip's, or a tile's own where each tile has some
 /// (ExternalReach).
 struct OuterBuffer {
   std::string_view name;  ///< a literal
   std::uint64_t bytes;
   TileId tile{};      ///< its owner, where each tile has its own
   bool keep = false;  ///< read by the host after the run
-  /// Writes the initial contents from byte `offset` on; absent: zero. Called for pieces of it, from
+  /// Writes the initial contents from byte `offset` on; absent: zero. Called piece by piece, from
   /// any host thread.
   std::function<void(std::uint64_t offset, std::span<std::byte>)> contents = {};
 };
 
 /// A word of a vertex's argument block: a constant, or the address of a place on the vertex's tile
-/// or in its memory outside, which workers reach by themselves (machine.external.worker_dma).
+/// or in its external memory, which workers access themselves (machine.external.worker_dma).
 using Argument = std::variant<std::uint32_t, Place, OuterPlace>;
 
-/// Who runs a vertex: all workers at once (each reads CSR worker), one worker, or the supervisor
-/// itself (which may load weights and run workers, and joins what it has run before it returns).
+/// The executor of a vertex: all workers at once (each reads CSR worker), one worker, or the
+/// supervisor itself (which may load weights and run workers, and joins them before it returns).
 enum class Executor : std::uint8_t { all_workers, one_worker, supervisor };
 
 /// One call of a codelet on one tile. The codelet receives in a0 the address of its argument block:
-/// the words of `arguments` in order, 8-byte aligned and read-only. Liveness knows only of the
-/// buffers named here: a codelet touches no others.
+/// the words of `arguments` in order, 8-byte aligned and read-only. A codelet may access only the
+/// buffers named here: liveness depends on it.
 struct Vertex {
   TileId tile;
   std::uint32_t codelet;  ///< index in Program::codelets
@@ -79,78 +79,77 @@ struct Vertex {
   std::vector<Argument> arguments;
 };
 
-/// The vertices that run between two barriers. Vertices of one tile run in the order given, each
-/// after the one before has ended; but neighbouring `one_worker` vertices run at the same time. All
-/// are joined at the end.
+/// The vertices that run between two barriers. Vertices of one tile run in order, each after the
+/// previous one has ended; but adjacent `one_worker` vertices run concurrently. All are joined at
+/// the end.
 struct ComputeSet {
   std::string name;
   std::vector<Vertex> vertices;
-  bool syncs = false;      ///< a barrier is before it even directly behind an exchange
-  std::string stage = {};  ///< stage of its superstep in reports, such as a layer of a network
+  bool syncs = false;      ///< begins with a barrier even directly after an exchange
+  std::string stage = {};  ///< stage of its superstep in reports, e.g. a layer
 };
 
-/// An exchange that is started and waited for apart: its index in Program::exchanges.
+/// An exchange with separate start and wait: its index in Program::exchanges.
 enum class ExchangeId : std::uint32_t {};
 
-/// One source range to any number of destinations of other tiles (or the same one), all of `bytes`
-/// (at least one).
+/// A copy of `bytes` (at least 1) from one source to any number of destinations on any tiles.
 struct Copy {
   Place source;
   std::uint32_t bytes;
   Few<Place> destinations;
 };
 
-/// Bytes that a tile's DMA moves between a buffer of the tile and memory outside: `rows` rows of
-/// `row_bytes`, one behind the other in the buffer, `pitch` bytes apart outside.
+/// A copy by a tile's DMA between a buffer of the tile and external memory: `rows` rows of
+/// `row_bytes`, contiguous in the buffer, `pitch` bytes apart in external memory.
 struct OuterCopy {
   Place place;
   OuterPlace outside;
   std::uint32_t row_bytes;
   std::uint32_t rows = 1;
   std::uint64_t pitch = 0;
-  std::uint64_t steps[3] = {};  ///< bytes that each digit of a turn moves `outside` by (Turns)
-  bool outward = false;         ///< from the tile to memory outside
+  std::uint64_t steps[3] = {};  ///< bytes added to `outside` per digit of a turn (Turns)
+  bool outward = false;         ///< from the tile to external memory
 };
 
-/// Bytes of a buffer in the order in which a DMA goes through them: units of bytes that lie side by
-/// side, along up to four extents, the last of them fastest.
+/// The order in which a DMA accesses a buffer: units of contiguous bytes, along up to four extents,
+/// the last one fastest.
 struct Walk {
-  Place place;  ///< the first unit's
+  Place place;  ///< of the first unit
   std::uint32_t unit = 1;
   StreamExtent extents[kStreamExtents];
-  std::uint32_t steps[3] = {};  ///< bytes that each digit of a turn moves `place` by (Turns)
+  std::uint32_t steps[3] = {};  ///< bytes added to `place` per digit of a turn (Turns)
 };
 
-/// A stream of bytes from a buffer of one node to buffers of others, over a fabric of that kind.
-/// The DMA that sends may put zeros around what it reads (StreamExtent); one that receives may not.
-/// All walks have the same number of bytes, zeros included.
+/// A stream of bytes from a buffer of one node to buffers of others, over a `streams` fabric. A
+/// sending DMA may pad with zeros (StreamExtent); a receiving one may not. All walks have the same
+/// number of bytes, zeros included.
 struct Stream {
   std::string_view name;  ///< key in the machine's fabric.streams
   Walk source;
   std::vector<Walk> destinations;
 };
 
-/// A place whose bytes the host gives or takes.
+/// A place whose bytes the host writes or reads.
 struct HostPiece {
   Place place;
   std::uint32_t bytes;
-  /// Writes the bytes of turn `number` of a piece that the host gives. Called on one host thread at
-  /// a time, once a turn.
+  /// Writes the bytes that the host sends in turn `number`. Called once per turn, on one host
+  /// thread at a time.
   std::function<void(std::span<std::byte>, std::uint64_t number)> contents = {};
 };
 
-/// Bytes between tiles and the host over its link: they move when all tiles that have pieces have
-/// started the transfer. What the host takes stands in MemoryReader::written under the exchange's
+/// Bytes between tiles and the host over its link: they move when all tiles with pieces have
+/// started the transfer. Bytes sent to the host are in MemoryReader::written under the exchange's
 /// name, in order.
 struct HostTransfer {
-  enum class Direction : std::uint8_t { read, write };  ///< the program reads from, writes to it
+  enum class Direction : std::uint8_t { read, write };  ///< as seen by the program
   Direction direction = Direction::read;
   std::vector<HostPiece> pieces;
 };
 
-/// Copies that happen together: every source is read before any destination is written. As a step
-/// it is started and waited for at once. Or streams, which begin together. Or transfers with memory
-/// outside: each tile's goes on by itself. Or one with the host.
+/// Copies that happen together: every source is read before any destination is written. A step
+/// Exchange starts and waits at once. Instead of copies: streams, which begin together; or
+/// transfers with external memory, independent on each tile; or one host transfer.
 struct Exchange {
   std::string name;
   std::vector<Copy> copies;
@@ -176,13 +175,13 @@ void for_each_place(const Exchange& exchange, const Use& use) {
     for (const Walk& walk : stream.destinations) use(walk.place);
   }
 }
-/// As often as it is started.
+/// Turns of a transfer that moves bytes at every start.
 constexpr Turns kEveryStart{UINT32_MAX};
 
-/// Begins an exchange of the program on the tiles of the zone that take part in it, which go on. It
-/// owns what it sends and receives until they wait for it; its bytes move when all its tiles, of
-/// whatever zone, have started it. On every way through a zone's steps starts and waits take turns,
-/// a loop's end with its beginning too.
+/// Starts an exchange on the zone's participating tiles, which then continue. The exchange owns its
+/// sources and destinations until the wait; its bytes move when all its tiles, in any zone, have
+/// started it. On every path through a zone's steps, across loop iterations too, starts and waits
+/// alternate.
 struct Start {
   ExchangeId exchange;
 };
@@ -190,7 +189,7 @@ struct Wait {
   ExchangeId exchange;
 };
 
-constexpr std::uint32_t kMaxLoopDepth = 10;  ///< a saved register a loop counts in
+constexpr std::uint32_t kMaxLoopDepth = 10;  ///< one saved register per loop counter
 
 struct Step;
 struct Sequence {
@@ -201,14 +200,13 @@ struct Repeat {
   std::uint32_t count;
   Sequence body;
 };
-/// Runs `test`; then, for as long as the word of each tile at `decisions` is not zero, `body` and
-/// `test` again. Every tile branches on its own word (while_any of sim/plan makes words that
-/// agree); tiles that branch apart end the run as NoProgress. As in Repeat, a buffer used only
-/// inside carries nothing from one iteration to the next, but from `test` to `body` and back it
-/// does.
+/// Runs `test`; then, while each tile's word at `decisions` is not zero, `body` and `test` again.
+/// Every tile branches on its own word (while_any of sim/plan makes words that agree); tiles that
+/// branch apart end the run as NoProgress. As in Repeat, a buffer used only inside carries nothing
+/// from one iteration to the next, but a buffer used in both `test` and `body` does.
 struct While {
   std::string name;
-  Sequence test;  ///< one step at least
+  Sequence test;  ///< at least one step
   Sequence body;
   std::vector<Place> decisions;  ///< a 32-bit word on each tile of the zone, by tile of the program
 };
@@ -225,17 +223,17 @@ struct Codelet {
 
 class Program {
  public:
-  /// `tiles` counts nodes of other classes behind the compute tiles too, as far as it names them.
+  /// `tiles` includes the nodes of other classes, after the compute tiles, that the program names.
   explicit Program(std::uint32_t tiles) : tiles_(tiles) {}
 
-  /// Parts the tiles into zones, each with steps and barriers of its own: by tile the number of
-  /// its zone, from 0 on without gaps. Until then there is one zone of all tiles. No steps may
-  /// have been added.
+  /// Partitions the tiles into zones, each with its own steps and barriers. `zone_of`: by tile,
+  /// zone numbers from 0 without gaps. By default all tiles are in zone 0. Call it before adding
+  /// steps.
   void part(std::vector<std::uint32_t> zone_of);
 
-  /// The index of a codelet with these bytes, added if there is none yet.
+  /// Returns the index of a codelet with these bytes; adds it if there is none yet.
   std::uint32_t add_codelet(Codelet codelet);
-  /// The tile must exist and the alignment be a power of two; a buffer may be of no bytes.
+  /// The tile must exist and the alignment must be a power of two; 0 bytes are allowed.
   BufferId add_buffer(Buffer buffer);
   OuterId add_outer(OuterBuffer buffer);
   void add_tensor(Tensor tensor) { tensors_.push_back(std::move(tensor)); }
@@ -244,7 +242,7 @@ class Program {
   /// The steps of a zone.
   Sequence& steps(std::uint32_t zone) { return steps_[zone]; }
   Sequence& main() { return steps_[0]; }
-  /// Starts so many worker contexts on each compute tile, as if there were no others; 0: all.
+  /// Uses only `workers` worker contexts on each compute tile; 0: all.
   void start_workers(std::uint32_t workers) { workers_ = workers; }
 
   [[nodiscard]] std::uint32_t tiles() const { return tiles_; }
@@ -285,12 +283,12 @@ class Program {
 };
 
 /// Checks that every id, tile, place and range named in the program exists, that a zone's steps
-/// name its own tiles, and that starts and waits take turns: our own bug otherwise. Overlapping
-/// destinations are the exchange compiler's to find.
+/// name its own tiles, and that starts and waits alternate; throws Defect otherwise. The exchange
+/// compiler checks for overlapping destinations.
 void validate(const Program& program);
 
 /// Bytes that the host writes before a run (initialised buffers) and reads after it (kept ones);
-/// what it transfers during the run is apart.
+/// transfers during the run are not included.
 struct HostBytes {
   Bytes written, read;
   [[nodiscard]] Bytes total() const { return written + read; }

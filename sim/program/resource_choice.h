@@ -6,30 +6,29 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// How much of a machine a workload uses, where all of it is not the fastest. Planning is done anew
-/// for each number that is tried.
+/// Chooses how much of a machine a workload uses, if using all is not fastest. Plans once for each
+/// number tried.
 namespace tessera {
 
 using Planning = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
 
-/// Plans a workload for so many worker contexts of each tile as are predicted fastest, of those
-/// that the machine has: where contexts compete for issue slots more of them may cost more than
-/// they hide. All are started where contexts have slots of their own, and where fewer would do less
-/// useful work. A `number` that is given (not 0) is taken as it is. Throws what `plan` throws for
-/// all, if no number can be planned.
+/// Plans a workload for the number of worker contexts per tile that is predicted fastest: where
+/// contexts compete for issue slots, more of them may cost more than they hide. Uses all contexts
+/// if they have their own slots, or if fewer would do less useful work. A given `number` (not 0) is
+/// used unchanged. If no number can be planned, throws what `plan` throws for all.
 std::unique_ptr<Workload> plan_for_workers(const Planning& plan, MachineCosts& costs,
                                            std::uint32_t number = 0);
 
-/// Plans a workload for as many of the machine's tiles as are predicted fastest, where exchanges
-/// and barriers take much of the time that all tiles together need: the fewer have even shares, or
-/// less to tell each other. The others hold nothing and end at once. All are used where fewer would
-/// do less useful work, and in long runs, which are not worth planning anew. Throws what `plan`
-/// throws for all tiles. A number that is pinned (not 0) is taken as it is; throws KeyError if the
+/// Plans a workload for the number of tiles that is predicted fastest. Tries fewer than all only
+/// where exchanges and barriers take much of the time of all tiles: fewer tiles may have even
+/// shares or exchange less. The other tiles are empty and end at once. Uses all tiles if fewer
+/// would do less useful work, and in long runs, where more planning does not pay. Throws what
+/// `plan` throws for all tiles. A `pinned` number (not 0) is used unchanged; throws KeyError if the
 /// machine has fewer.
 std::unique_ptr<Workload> plan_for_tiles(const Planning& plan, MachineCosts& costs,
                                          std::uint32_t pinned = 0);
 
-/// Both: workers are chosen on all tiles (or those that are pinned), and on fewer as many start.
+/// Chooses both: workers on all (or the pinned) tiles; smaller tile counts use the same workers.
 std::unique_ptr<Workload> plan_for_machine(const Planning& plan, MachineCosts& costs,
                                            std::uint32_t pinned_tiles);
 

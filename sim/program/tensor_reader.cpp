@@ -16,8 +16,8 @@ namespace {
 using program::Run;
 using program::Tensor;
 
-constexpr std::size_t kBatch = 64;         // parts that are read, then put in order by all threads
-constexpr std::uint64_t kChunk = 1 << 16;  // elements given by the host that a thread takes at once
+constexpr std::size_t kBatch = 64;         // parts read, then reordered by all threads
+constexpr std::uint64_t kChunk = 1 << 16;  // host-provided elements per thread task
 
 /// Calls put(bytes of the part, run) for all runs of a tensor that lies in parts.
 template <class Put>
@@ -82,7 +82,7 @@ void gather(const Tensor& tensor, const MemoryReader& memory, HostThreads& threa
   Gathering<Put>(tensor, memory, put).gather(threads);
 }
 
-/// Calls take(first, count) for stretches of elements, side by side.
+/// Calls take(first, count) for chunks of elements, in parallel.
 template <class Take>
 void for_chunks(std::uint64_t elements, HostThreads& threads, const Take& take) {
   threads.for_ranges(ceil_div(elements, kChunk), 1, [&](std::size_t begin, std::size_t end) {
@@ -103,8 +103,8 @@ void put_numbers(std::span<const std::byte> bytes, const Run& run, std::byte* in
                 sizeof(Number));
 }
 
-/// Runs of a matrix as those of its transpose: each stays in a row or goes by whole rows, or is cut
-/// into runs that do.
+/// Maps a run of a matrix to runs of its transpose: cuts it into runs within a row or by whole
+/// rows.
 template <class Put>
 void put_transposed(const Run& run, std::uint64_t rows, std::uint64_t columns, const Put& put) {
   const auto place = [&](std::uint64_t index) { return index % columns * rows + index / columns; };
@@ -179,7 +179,7 @@ std::vector<std::byte> TensorReader::slice(std::string_view name, std::size_t nu
   const std::uint64_t first = number * elements;
   std::vector<std::byte> bytes(elements * data::element_bytes(of.type));
   program::Runs runs;
-  // Most often a slice is the part of its number.
+  // Usually slice `number` is part `number`.
   for (std::size_t i = 0; i < of.parts.size(); ++i) {
     const std::size_t part = (number + i) % of.parts.size();
     runs.clear();

@@ -11,21 +11,22 @@ namespace tessera {
 
 namespace {
 
-/// A run of more takes longer to plan anew than fewer tiles may save.
+/// For longer runs (cycles x tiles) planning again costs more than fewer tiles may save.
 constexpr std::uint64_t kMostTileCycles = std::uint64_t{1} << 23;
-/// Exchanges and barriers of at least a part in so many: for fewer tiles, for one of few.
+/// Minimum share (1 / n) of exchanges and barriers to try fewer tiles; to try one, if there are
+/// few.
 constexpr std::uint64_t kLeastShare = 4, kLeastShareAlone = 16;
 
-/// By a part in so many.
+/// 1 / n slower counts as much worse.
 constexpr std::uint64_t kMuchWorse = 8;
-/// Numbers in a row that are no better.
+/// Limit on consecutive numbers that are no better.
 constexpr std::uint32_t kMostInVain = 6;
 /// Up to this number of tiles, one tile may be better than all numbers between.
 constexpr std::uint32_t kFewTiles = 16;
 
-/// Numbers of few binary digits are tried, which have many divisors, from the largest on, until one
-/// is much worse than the best, or some are no better: then powers of two below. One tile, which
-/// exchanges nothing, is tried last: where some were no better, or the machine has few.
+/// Tries numbers with few set bits (they have many divisors), largest first, until one is much
+/// worse than the best or kMostInVain are no better; then smaller powers of two. One tile, which
+/// exchanges nothing, is tried last: if some were no better, or if the machine has few tiles.
 class TileChoice {
  public:
   TileChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -49,20 +50,19 @@ class TileChoice {
   [[nodiscard]] bool may_pay(std::uint64_t least_share) const {
     const Prediction& all = best_->prediction();
     const std::uint64_t moving = all.exchange_cycles + all.sync_cycles;
-    // Programs of streams name nodes behind the tiles.
+    // Not for stream programs: they name nodes after the tiles.
     return costs_.machine().fabric.kind != "streams" && least_share * moving >= all.cycles &&
            all.cycles > 0 && all.cycles <= kMostTileCycles / costs_.machine().tiles;
   }
 
-  /// The lowest digit is cleared, until one in eight or more of the largest remains to be taken
-  /// off.
+  /// Clears the lowest set bit, in steps of at most an eighth of the highest.
   static std::uint32_t next(std::uint32_t tiles) {
     constexpr std::uint32_t kParts = 8;
     const std::uint32_t lowest = tiles & (~tiles + 1);
     return tiles - std::min(lowest, std::max(std::bit_floor(tiles - 1) / kParts, 1U));
   }
 
-  /// Tries powers of two below: where ways are long, one of far fewer tiles may be better.
+  /// Tries smaller powers of two: if travel times are long, far fewer tiles may be better.
   void consider_halves(std::uint32_t tiles) {
     if (tiles < 2) return;
     for (tiles = std::bit_floor(tiles - 1); tiles > 1; tiles /= 2) consider(tiles);
@@ -126,11 +126,11 @@ std::unique_ptr<Workload> plan_for_machine(const Planning& plan, MachineCosts& c
 
 namespace {
 
-/// Numbers up to this are tried one by one, until one is slower than the best by a quarter: how
-/// work divides among so few differs much.
+/// Numbers up to this are all tried, until one is a quarter slower than the best: work division
+/// among few workers varies much.
 constexpr std::uint32_t kEach = 8;
 
-/// Larger numbers are halved; then those around the best are tried, in ever smaller steps.
+/// Tries larger numbers by halving, then numbers around the best in ever smaller steps.
 class WorkerChoice {
  public:
   WorkerChoice(const Planning& plan, MachineCosts& costs) : plan_(plan), costs_(costs) {}
@@ -141,7 +141,7 @@ class WorkerChoice {
     for (std::uint32_t workers = all / 2; workers > kEach; workers /= 2) consider(workers);
     for (std::uint32_t workers = kEach; workers > 0 && !much_slower_; --workers) consider(workers);
     if (!best_) std::rethrow_exception(refused_);
-    constexpr std::uint32_t kFinest = 8;  // steps are no smaller a part of the best
+    constexpr std::uint32_t kFinest = 8;  // smallest step: an eighth of the best
     for (std::uint32_t step = ceil_div(workers_, 2U); step * kFinest >= workers_; step /= 2) {
       const std::uint32_t centre = workers_;
       consider(centre + step);
@@ -184,7 +184,7 @@ class WorkerChoice {
   std::set<std::uint32_t> tried_;
   std::unique_ptr<Workload> best_;
   std::uint32_t workers_ = 0;
-  bool much_slower_ = false;  ///< the last, of fewer than the best: still fewer are not tried
+  bool much_slower_ = false;  ///< the last, smaller number: do not try still fewer
   std::exception_ptr refused_;
 };
 

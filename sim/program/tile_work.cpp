@@ -24,7 +24,7 @@ void add_exchange(const Program& program, std::span<const TileId> tile_of, const
   });
 }
 
-/// Where the test of an inner loop ends that of an outer one, the inner one decides first.
+/// If the test of an inner loop ends an outer loop's test, the inner loop decides first.
 /// `deciding`: loops with conditions, inner ones first.
 void add_decisions(const Program& program, std::span<const FlatLoop* const> deciding,
                    std::uint32_t step, std::uint32_t zone, std::vector<TileWork>& tiles) {
@@ -66,7 +66,7 @@ std::vector<std::uint32_t> control_signature(std::uint32_t zone, const TileWork&
   signature.push_back(zone);
   for (const Work& item : work) {
     signature.push_back(item.step);
-    if (item.vertex == nullptr) continue;  // its step says what it is, the same for every tile
+    if (item.vertex == nullptr) continue;  // its step determines it, equally on every tile
     const Vertex& vertex = *item.vertex;
     signature.push_back(vertex.codelet);
     signature.push_back(static_cast<std::uint32_t>(vertex.executor));

@@ -14,8 +14,8 @@ Value load(const std::byte* from) {
   return value;
 }
 
-/// The header at `at`; `fail` is told if it, or entries of so many bytes behind it, do not lie
-/// there.
+/// The header at `at`; calls `fail` if it, or its entries of `entry_bytes` each, do not lie within
+/// `sram`.
 template <class Fail>
 TransferHeader header_at(std::span<const std::byte> sram, std::uint64_t at, std::size_t entry_bytes,
                          const Fail& fail) {

@@ -9,16 +9,16 @@
 
 #include "sim/base/types.h"
 
-/// The lists that a tile gives to `exch` for transfers that no fabric carries, byte for byte as
-/// they stand in SRAM: a TransferHeader, then entry by entry (OuterEntry with memory outside,
-/// HostEntry with the host). Words are little-endian; a list is aligned to 8.
+/// The lists that a tile gives to `exch` for transfers outside the fabric, and for streams, byte
+/// for byte as in SRAM: a TransferHeader, then entries (OuterEntry: external memory, HostEntry:
+/// host, StreamEntry: streams). Words are little-endian; a list is aligned to 8.
 namespace tessera::program {
 
-/// The turn that each start of a transfer moves, where a loop starts it again and again: start s of
-/// a run is turn first + every * (s - skipped). The first `skipped` starts, and turns from `count`
-/// on, move nothing and are done at once. After `period` starts they begin anew; 0: never. A turn
-/// is a number of three digits: turn % radices[0], turn / radices[0] % radices[1], and the rest;
-/// each digit moves an OuterEntry's address by its step.
+/// The turn that each start of a transfer moves, if a loop starts it repeatedly: start s of a run
+/// is turn first + every * (s - skipped). The first `skipped` starts, and turns from `count` on,
+/// move nothing and are done at once. After `period` starts the sequence begins again; 0: never. A
+/// turn is a number of three digits: turn % radices[0], turn / radices[0] % radices[1], and the
+/// rest; each digit moves an OuterEntry's address by its step.
 struct Turns {
   std::uint32_t count = 1;
   std::uint32_t first = 0;
@@ -28,7 +28,8 @@ struct Turns {
   std::uint32_t period = 0;
 };
 
-/// TransferHeader::participants; those of a fabric's lists, and of streams', are numbers between.
+/// Special values of TransferHeader::participants; fabric and stream lists hold counts between
+/// them.
 constexpr std::uint32_t kWithMemory = 0, kToHost = UINT32_MAX - 1, kFromHost = UINT32_MAX;
 
 struct TransferHeader {
@@ -38,25 +39,25 @@ struct TransferHeader {
   Turns turns;
 };
 
-/// `rows` rows of `row_bytes`, one behind the other in SRAM, `pitch` bytes apart in memory outside.
+/// `rows` rows of `row_bytes`, contiguous in SRAM, `pitch` bytes apart in external memory.
 struct OuterEntry {
-  std::uint64_t address;  ///< outside, of turn 0
+  std::uint64_t address;  ///< in external memory, of turn 0
   std::uint64_t steps[3] = {0, 0, 0};
   std::uint64_t pitch = 0;
   std::uint32_t local;  ///< in SRAM
   std::uint32_t row_bytes;
   std::uint32_t rows = 1;
-  std::uint32_t outward = 0;  ///< 1: from SRAM to memory outside; 0: from there
+  std::uint32_t outward = 0;  ///< 1: from SRAM to external memory; 0: into SRAM
 };
 
-/// The host's bytes for the tile, or from it, are those of its entries one behind the other.
+/// A range in SRAM; the host's bytes for or from a tile are its entries' ranges concatenated.
 struct HostEntry {
   std::uint32_t address;  ///< in SRAM
   std::uint32_t bytes;
 };
 
-/// Units of bytes along one extent of a walk, `pitch` bytes apart, and so many zero units that the
-/// sending DMA puts before and after them.
+/// `count` units along one extent of a walk, `pitch` bytes apart, and the numbers of zero units
+/// that the sending DMA adds before and after them.
 struct StreamExtent {
   std::uint32_t count = 1;
   std::uint32_t pitch = 0;
@@ -92,7 +93,7 @@ constexpr std::optional<std::uint64_t> turn_number(const Turns& turns, std::uint
   const std::uint64_t turn = turns.first + std::uint64_t{turns.every} * (start - turns.skipped);
   return turn < turns.count ? std::optional(turn) : std::nullopt;
 }
-/// A start's turn by its digits; `moves` false: the start moves nothing.
+/// The digits of a start's turn; `moves` is false if the start moves nothing.
 struct OuterTurn {
   bool moves;
   std::uint64_t digits[3];
@@ -109,15 +110,15 @@ constexpr std::uint64_t address_of(const OuterEntry& entry, const OuterTurn& tur
          turn.digits[2] * entry.steps[2];
 }
 
-/// Who carries out the list at an address.
+/// The carrier that executes a list.
 enum class Carrier : std::uint8_t { fabric, memory, host };
-/// Carrier::fabric if no header lies within `sram`.
+/// The carrier of the list at `list`; Carrier::fabric if no header fits within `sram`.
 Carrier carrier_of(std::span<const std::byte> sram, Address list);
 
-/// A checked view of a list of a transfer with memory outside.
+/// A checked view of an external-memory transfer's list.
 class OuterListView {
  public:
-  /// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
+  /// Throws UserError naming `tile` if the list or an SRAM range it names does not lie within
   /// `sram`, if it is misaligned, or if a count is 0.
   OuterListView(TileId tile, std::span<const std::byte> sram, Address list);
 
@@ -129,7 +130,7 @@ class OuterListView {
   const std::byte* entries_;
 };
 
-/// The list of a transfer with the host.
+/// The list of a host transfer.
 struct HostList {
   TransferHeader header;
   std::vector<HostEntry> entries;
@@ -143,7 +144,7 @@ struct StreamList {
 };
 /// Throws UserError naming `tile` if the list does not lie within `sram` or is misaligned.
 StreamList read_stream_list(TileId tile, std::span<const std::byte> sram, Address list);
-/// Where the first unit lies in that turn.
+/// Address of the first unit in that turn.
 constexpr std::uint64_t address_of(const StreamEntry& entry, const OuterTurn& turn) {
   return entry.address + turn.digits[0] * entry.steps[0] + turn.digits[1] * entry.steps[1] +
          turn.digits[2] * entry.steps[2];
@@ -156,7 +157,7 @@ constexpr std::uint64_t stream_bytes(std::uint32_t unit,
     bytes *= std::uint64_t{extent.before} + extent.count + extent.after;
   return bytes;
 }
-/// Bytes from its first unit's to behind its last one's.
+/// Bytes from the start of the first unit to the end of the last one.
 constexpr std::uint64_t stream_reach(std::uint32_t unit,
                                      std::span<const StreamExtent, kStreamExtents> extents) {
   std::uint64_t reach = unit;
@@ -170,8 +171,8 @@ constexpr bool reads_nothing(std::span<const StreamExtent, kStreamExtents> exten
   return false;
 }
 
-/// Calls `unit(address)` for every unit of a walk that begins at `at`, in its order, and `zero()`
-/// for one that the DMA puts in.
+/// Calls, in the walk's order, `unit(address)` for every unit of a walk that begins at `at` and
+/// `zero()` for every padding unit.
 template <class Unit, class Zero>
 void walk_units(std::span<const StreamExtent> extents, std::uint64_t at, const Unit& unit,
                 const Zero& zero, bool outside = false) {
@@ -185,8 +186,8 @@ void walk_units(std::span<const StreamExtent> extents, std::uint64_t at, const U
   }
 }
 
-/// Throws UserError naming `tile` if the list, or what it names of the SRAM, does not lie within
-/// `sram`, or if it is misaligned.
+/// Throws UserError naming `tile` if the list or an SRAM range it names does not lie within `sram`,
+/// or if it is misaligned.
 HostList read_host_list(TileId tile, std::span<const std::byte> sram, Address list);
 
 }  // namespace tessera::program

@@ -11,22 +11,22 @@
 #include "sim/program/program.h"
 #include "sim/program/tensor_reader.h"
 
-/// The seam between the command line and kernels: what every kernel can do.
+/// The interface between the command line and kernels: the functions of every kernel.
 namespace tessera {
 
 struct CheckResult {
   bool passed = false;
-  double max_error = 0;        ///< largest absolute error found over its bound's scale (see bound)
-  double bound = 0;            ///< limit on max_error
-  std::string method = {};     ///< full | sample | off
-  std::string problem = {};    ///< the worst element and what is wrong with it; empty if passed
-  std::string note = {};       ///< the parts not compared, and why; empty: none
-  std::uint64_t compared = 0;  ///< elements, one by one
-  std::uint64_t replayed = 0;  ///< elements computed again, every rounding in the plan's order
-  double mean = 0;             ///< mean of the signed errors over the allowed error
-  double rms = 0;              ///< root mean square of the same
-  double threshold = 0;        ///< sample: any element that is off by more ...
-  double lone_threshold = 0;   ///< or, alone among its neighbours, by more than this ...
+  double max_error = 0;           ///< largest absolute error over its bound's scale (see bound)
+  double bound = 0;               ///< limit on max_error
+  std::string method = {};        ///< full | sample | off
+  std::string problem = {};       ///< the worst element and its error; empty if passed
+  std::string note = {};          ///< the parts not compared, and why; empty: none
+  std::uint64_t compared = 0;     ///< number of elements compared one by one
+  std::uint64_t replayed = 0;     ///< elements recomputed with every rounding in plan order
+  double mean = 0;                ///< mean of the signed errors over the allowed error
+  double rms = 0;                 ///< root mean square of the same
+  double threshold = 0;           ///< sample: any element that is off by more ...
+  double lone_threshold = 0;      ///< or, alone among its neighbours, by more than this ...
   double missed_probability = 0;  ///< ... is missed at most so probably
 };
 
@@ -36,10 +36,10 @@ struct Prediction {
   std::uint64_t compute_cycles = 0;
   std::uint64_t exchange_cycles = 0;
   std::uint64_t sync_cycles = 0;
-  /// Not in the others: barriers of supersteps that wait for the host (run.measure host).
+  /// Not included in the others: barriers of supersteps that wait for the host (run.measure host).
   std::uint64_t host_sync_cycles = 0;
 
-  /// With these, where the host is measured.
+  /// The prediction including these barriers, if `host` (the host is measured).
   [[nodiscard]] Prediction measured(bool host) const {
     Prediction all = *this;
     if (!host) return all;
@@ -71,7 +71,7 @@ struct CheckRequest {
   unsigned threads = 1;    ///< host threads; the result does not depend on them
 };
 
-/// From so many on a plain reference costs more than most runs.
+/// From this many flops on a plain reference costs more than most runs.
 constexpr std::uint64_t kMostComparedFlops = 10'000'000'000;
 
 /// True if results are compared one by one: `automatic` below `most`.
@@ -80,7 +80,7 @@ constexpr bool compares_all(CheckMode mode, std::uint64_t useful_flops,
   return mode == CheckMode::full || (mode == CheckMode::automatic && useful_flops < most);
 }
 
-/// A planned workload's description of itself.
+/// A planned workload's properties for reports.
 struct WorkloadSummary {
   /// The problem in a few words for headings: "4096x4096x4096 f16", the name of a matrix file.
   std::string problem = {};
@@ -89,19 +89,18 @@ struct WorkloadSummary {
   /// The chosen plan, as it can be pinned in a config under workload.plan.
   nlohmann::ordered_json plan = {};
   Prediction prediction = {};
-  /// Bytes of the fullest tile beyond its SRAM by an estimate that may be too high: compiling
-  /// tells.
+  /// Estimated bytes of the fullest tile beyond its SRAM; may be too high: only compiling tells.
   std::uint64_t bytes_over = 0;
   /// The report's facts on the problem beside its options, by name.
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
-  /// By the option that names a file, how many of its values were not exact in the workload's type.
+  /// By option that names a file: number of its values not exact in the workload's type.
   std::vector<std::pair<const char*, std::uint64_t>> rounded = {};
   std::uint64_t useful_flops = 0;
   std::uint64_t useful_integer_operations = 0;
-  /// Bytes of local memory that the workload is about (STREAM counts its arrays).
+  /// Useful bytes of local memory traffic (STREAM counts its arrays).
   std::uint64_t useful_bytes = 0;
-  /// How often the program runs, without being built anew, each time with the inputs of that number
-  /// (Buffer::inputs). Flops and predicted cycles are those of all runs.
+  /// Number of runs of the program, built once; run r uses inputs number r (Buffer::inputs). Flops
+  /// and predicted cycles are totals of all runs.
   std::uint32_t runs = 1;
 };
 
@@ -120,16 +119,16 @@ class Workload {
     return summary_.useful_integer_operations;
   }
   [[nodiscard]] std::uint64_t useful_bytes() const { return summary_.useful_bytes; }
-  /// Plans that differ in it are not alternatives.
+  /// Plans that differ in this are not comparable.
   [[nodiscard]] std::array<std::uint64_t, 3> useful_work() const {
     return {useful_flops(), useful_integer_operations(), useful_bytes()};
   }
   [[nodiscard]] std::uint32_t runs() const { return summary_.runs; }
-  /// Worker contexts of a tile that it starts; 0: all.
+  /// Worker contexts that it starts per tile; 0: all.
   [[nodiscard]] std::uint32_t workers() const { return workers_; }
-  /// Planned for a machine of so many contexts, it starts as many of one that has more.
+  /// For a plan for `workers` contexts: starts only so many on a machine that has more.
   void start_workers(std::uint32_t workers);
-  /// Planned for a machine of so many tiles, it uses as many of one that has more.
+  /// For a plan for `tiles` tiles: uses only so many of a machine that has more.
   void use_tiles(std::uint32_t tiles) { summary_.facts["used_tiles"] = tiles; }
   [[nodiscard]] program::Program build() const;
   /// The report's facts on one run beside its cycles; nothing by default.
@@ -139,7 +138,7 @@ class Workload {
   /// Compares the finished tensors with the plain reference.
   [[nodiscard]] virtual CheckResult check(const TensorReader& tensors,
                                           const CheckRequest& request) const = 0;
-  /// As check(), for the run that has just ended, where there are several.
+  /// As check(), for the last finished run, if there are several.
   [[nodiscard]] virtual CheckResult check_run(const TensorReader& tensors,
                                               const CheckRequest& request,
                                               std::uint32_t /*run*/) const {
@@ -147,10 +146,10 @@ class Workload {
   }
 
  protected:
-  /// The program for the machine that it was planned for.
+  /// Builds the program for the machine it was planned for.
   [[nodiscard]] virtual program::Program lowered() const = 0;
-  /// A kernel's constructor calls it when it has planned. `rounded` becomes one of the facts, where
-  /// there are such values.
+  /// Called by a kernel's constructor after planning. `rounded`, if not empty, becomes one of the
+  /// facts.
   void summarise(WorkloadSummary summary);
 
  private:

@@ -9,8 +9,8 @@
 #include "sim/isa/float/quiet.h"
 #include "sim/isa/float/soft.h"
 
-/// Rounded arithmetic for both formats: by the host where the hart's mode allows it, by software
-/// otherwise. Operands and results are bit patterns without boxes.
+/// Rounded arithmetic for both formats: on the host if the hart's mode allows it, else in software.
+/// Operands and results are bit patterns without boxes.
 namespace tessera::engine::arithmetic {
 
 using fp::Bits;
@@ -102,7 +102,7 @@ Bits<F> fma(H& h, Bits<F> a, Bits<F> b, Bits<F> c) {
   if constexpr (kHost<H>) return host::fma(F{}, a, b, c);
   return fp::soft::fma<F>(a, b, c, h.rounding(), h.flags());
 }
-/// Host mode rounds to zero here: what compiled code asks for.
+/// Host mode rounds toward zero here, as compiled code requests.
 template <class F, class H>
 std::uint32_t to_i32(H& h, Bits<F> a) {
   if constexpr (kHost<H>) return host::to_i32(F{}, a);

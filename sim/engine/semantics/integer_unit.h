@@ -21,7 +21,8 @@ IntegerUnit::Accumulator& accumulator(H& h) {
   return unit(h).accumulators[h.op().rd];
 }
 
-/// Consecutive 64-bit words: where nothing is recorded, at once if the first and the last are good.
+/// Loads consecutive 64-bit words: all at once if accesses are not recorded and the first and last
+/// word are valid.
 template <class H, std::size_t kCount>
 bool load_words(H& h, std::uint32_t address, std::array<std::uint64_t, kCount>& words) {
   const auto last = address + static_cast<std::uint32_t>(8 * (kCount - 1));
@@ -58,7 +59,7 @@ struct Advanced {
 template <class H>
 Advanced advanced(H& h) {
   const std::uint32_t step = h.context().x[h.op().rs3];
-  // One register given for both advances twice.
+  // The same register for both operands advances twice.
   const std::uint32_t first = h.rs1() + step;
   return {first, (h.op().rs1 == h.op().rs2 && h.op().rs1 != 0 ? first : h.rs2()) + step};
 }
@@ -185,8 +186,8 @@ bool execute(Is<ld4h>, H& h) {
   advance_both(h);
   return true;
 }
-/// Words of two places in turns, of the second those that lie rs2 behind the first, to vector
-/// registers from half number `to` on.
+/// Loads words of two places alternately (the second place is rs2 bytes after the first) into
+/// vector registers from half number `to` on.
 template <std::size_t kCount, class H>
 bool load_in_turns(H& h, std::size_t to) {
   std::array<std::uint64_t, kCount> first;
@@ -208,7 +209,7 @@ template <class H>
 bool execute(Is<ld4z>, H& h) {
   return load_in_turns<IntegerUnit::kWords / 2>(h, h.op().rd);
 }
-/// 32 bytes of results, which `widen` makes sums.
+/// Loads 32 bytes of results and widens them to sums.
 template <class H, class Widen>
 bool load_results(H& h, const Widen& widen) {
   IntegerUnit::Half half;

@@ -6,14 +6,14 @@
 #include "sim/engine/semantics/integer.h"
 #include "sim/isa/float/format.h"
 
-/// Loads and stores: RV32I, F, Zfh, the 64-bit containers and Xtile. Each answers whether it went
-/// through; one that faults changes nothing.
+/// Loads and stores: RV32I, F, Zfh, the 64-bit containers and Xtile. Each returns true if it
+/// succeeded; one that faults changes nothing.
 namespace tessera::engine::semantics {
 
 using fp::F16;
 using fp::F32;
 
-/// Extends T to 32 bits as T's sign says.
+/// Loads a T, sign- or zero-extended to 32 bits.
 template <class T, class H>
 bool load_x(H& h) {
   T value;
@@ -136,7 +136,7 @@ template <class H> bool execute(Is<sgx_s>, H& h) { return scatter<std::uint32_t>
 // clang-format on
 
 // Several accesses of one slot. All loads are taken before the store.
-inline constexpr std::uint32_t kWord = 8;  ///< bytes that each pointer moves
+inline constexpr std::uint32_t kWord = 8;  ///< bytes by which each pointer advances
 
 template <class H>
 bool execute(Is<ld2>, H& h) {

@@ -21,7 +21,7 @@ using namespace x86;  // NOLINT(google-build-using-namespace)
 using namespace portable;  // NOLINT(google-build-using-namespace)
 #endif
 
-/// fmin, fmax: the flag of a signalling NaN goes to the host.
+/// fmin, fmax: a signalling NaN raises its flag in the host.
 template <class F>
 Bits<F> host_min(Bits<F> a, Bits<F> b) {
   return raising([=](std::uint32_t& flags) { return min<F>(a, b, flags); });
