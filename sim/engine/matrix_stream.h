@@ -11,7 +11,7 @@
 /// amp takes what earlier moves loaded, each move stores what the preceding amp made. A move loads
 /// the next word of x if the next phase begins one, the next word of partials (of the following
 /// position) if the phase takes one, unless partials stay in a register, and stores the result of
-/// the previous phase, if any: ld2st, ld2, ldst, fld.p or fsd.p.
+/// the previous phase, if any (ld2st, ld2, ldst, fld.p or fsd.p).
 ///
 /// Pointers to x, partials and results are t3, t4 and t5. Whole positions of such a loop are
 /// executed at once, with exactly the effects of the single instructions; in doubtful cases the

@@ -44,7 +44,7 @@ constexpr std::size_t kUnits = 7;
 /// A set of registers, one bit each.
 struct RegisterMask {
   std::uint64_t base = 0;  ///< x registers, then f registers
-  std::uint64_t unit = 0;  ///< registers of the int8 unit, as isa::RegisterSets numbers them
+  std::uint64_t unit = 0;  ///< registers of the vector unit, as isa::RegisterSets numbers them
 
   friend constexpr RegisterMask operator|(RegisterMask a, RegisterMask b) {
     return {a.base | b.base, a.unit | b.unit};

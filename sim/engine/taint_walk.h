@@ -12,8 +12,8 @@
 
 /// Walks tile code without its data values, and refuses if one would affect a branch, a count or a
 /// store address: code walked to its end takes the same path, and so the same time, for any values.
-/// Contents of f registers, the matrix unit and the int8 unit are never known; costs depend only on
-/// the path (timing.h).
+/// Contents of f registers, the matrix unit and the vector unit are never known; costs depend only
+/// on the path (timing.h).
 namespace tessera::engine {
 
 class TaintWalk {
@@ -28,7 +28,7 @@ class TaintWalk {
   /// All arguments outlive it. `memory`: shared by walks of both roles.
   TaintWalk(const WalkCode& code, Context& context, TaintedMemory& memory, TaintSets& sets);
 
-  /// Marks all x registers unknown, except constant ones.
+  /// Marks all x registers except x0 as unknown; know() then sets known ones.
   void forget_registers();
   void know(std::uint32_t reg, std::uint32_t value);
   [[nodiscard]] bool knows(std::uint32_t reg) const { return taints_[reg] == kKnown; }

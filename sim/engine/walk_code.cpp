@@ -67,7 +67,7 @@ WalkCode::Kind kind_of(const isa::Instruction& instruction, bool writes_x) {
     case IssueClass::memory:
       return Kind::access;
     case IssueClass::integer:
-      return writes_x ? Kind::arithmetic : Kind::nothing;  // nothing: the int8 unit's mode
+      return writes_x ? Kind::arithmetic : Kind::nothing;  // nothing: the vector unit's mode
     case IssueClass::floating:
       return writes_x ? Kind::unknown_rd : Kind::nothing;
     case IssueClass::control:

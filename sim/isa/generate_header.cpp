@@ -5,8 +5,9 @@
 #include "sim/isa/intrinsics.h"
 #include "sim/isa/page.h"
 
-// Writes what is made from the table: `header FILE` xtile.h, which tile code includes; `page FILE`
-// sim/isa/ISA.md, to be run by hand when the table changes (a test compares them).
+// Generates files from the table: `header FILE` writes xtile.h, which tile code includes; `page
+// FILE` writes sim/isa/ISA.md. Run the latter by hand when the table changes (a test compares
+// them).
 int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
   if (what != "header" && what != "page") {

@@ -4,9 +4,9 @@
 
 namespace tessera::isa {
 
-/// The text of xtile.h, what tile code includes: for assembly and for asm statements of C++ a macro
-/// for every Xtile mnemonic in the disassembler's own syntax, and for C++ `xtile::` functions made
-/// of them (packed values are doubles).
+/// The text of xtile.h, the header for tile code: for assembly and asm statements a macro for every
+/// Xtile mnemonic, in the disassembler's syntax; for C++ `xtile::` functions that use these macros
+/// (packed values are doubles).
 std::string intrinsics_header();
 
 }  // namespace tessera::isa

@@ -65,7 +65,7 @@ xtile_names 0, acc0, acc1, acc2, acc3, acc4, acc5, acc6, acc7
 
 )";
 
-/// The place of an operand in the word, as an assembler expression.
+/// An operand's bits in the instruction word, as an assembler expression.
 std::string placed(const Operand& operand, Format format) {
   const std::string name = name_of(operand);
   if (is_number(operand)) {
@@ -99,7 +99,7 @@ std::string placed(const Operand& operand, Format format) {
   }
 }
 
-/// Stops the assembler at a number or group that the word cannot hold.
+/// Text that makes the assembler reject a number or group that the word cannot encode.
 std::string range_check(const Operand& operand, const InstructionInfo& line) {
   const std::string name = name_of(operand);
   if (operand.shape == Shape::signed_number) {

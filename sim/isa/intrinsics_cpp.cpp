@@ -69,7 +69,7 @@ std::string_view type_of(const Operand& operand) {
 
 constexpr const char* kGroup = "ft8";
 
-/// One C++ function, put together operand by operand.
+/// Text of one C++ function, built operand by operand.
 class Function {
  public:
   Function(std::string_view name, const InstructionInfo& line) : name_(name), line_(line) {
@@ -111,7 +111,7 @@ class Function {
     to += item;
   }
 
-  /// Makes the operand one of the asm statement's.
+  /// Adds the operand to the asm statement.
   void add(const Operand& operand) {
     if (operand.shape == Shape::mode) return;
     if (is_numbered(operand)) {
@@ -124,7 +124,7 @@ class Function {
          fmt::format("[{}] \"{}{}\"({})", name_of(operand), how, file, variable(operand)));
   }
 
-  /// The instruction as assembly_macros() read it.
+  /// The instruction in the syntax of assembly_macros().
   [[nodiscard]] std::string instruction() const {
     std::string operands;
     for (const Operand& operand : line_.operands) {
@@ -135,7 +135,7 @@ class Function {
     return fmt::format("{}{}", line_.mnemonic, operands);
   }
 
-  /// A group sits in ft8-ft11, the one aligned group that no call preserves or passes.
+  /// A group uses ft8-ft11, the only aligned group that calls neither preserve nor pass.
   void add_group(const Operand& operand) {
     const std::string name = name_of(operand);
     for (unsigned i = 0; i < operand.registers; ++i) {

@@ -43,7 +43,7 @@ inline std::string name_of(const Operand& operand) {
   return name;
 }
 
-/// The halves, without the preprocessor's lines around them.
+/// The two halves of xtile.h, without the surrounding preprocessor lines.
 std::string assembly_macros();
 std::string cpp_functions();
 

@@ -13,8 +13,9 @@ struct Label {
   std::string name;
 };
 
-/// Writes `bytes`, which stand at `address`, a line a word: address, word, text; a heading before
-/// each label's word. `labels` are sorted by address. A rest of less than a word is left out.
+/// Lists the code `bytes` at `address`, one line per word: address, word, text; each label gets a
+/// heading before its word. `labels` must be sorted by address. An incomplete last word is left
+/// out.
 void list(std::ostream& out, std::span<const std::byte> bytes, std::uint32_t address,
           std::span<const Label> labels);
 

@@ -22,8 +22,8 @@ inline constexpr std::size_t kMnemonics =
 constexpr std::size_t index(Mnemonic mnemonic) { return static_cast<std::size_t>(mnemonic); }
 
 /// A decoded instruction: raw field numbers, unused fields 0. `imm` is sign-extended where the
-/// format is; lui and auipc hold the shifted value, amp.* the number, csr* the
-/// CSR's number (its zimm stands in rs1), branches and jumps the distance in bytes.
+/// format is; lui and auipc hold the shifted value, amp.* the number, csr* the CSR's number (zimm
+/// is in rs1), branches and jumps the distance in bytes.
 struct Instruction {
   Mnemonic mnemonic{};
   std::uint8_t rd = 0;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// The operand syntax of table.def: one token an operand, in the order of assembly text. Says for
-/// each what it looks like and which registers it reads and writes.
+/// The operand syntax of table.def: one token per operand, in the order of assembly text. Gives
+/// each token's shape and the registers it reads and writes.
 namespace tessera::isa {
 
 enum class Shape : std::uint8_t {
@@ -14,10 +14,10 @@ enum class Shape : std::uint8_t {
   vector,       ///< v0 to v11 of the vector unit: 64 bytes
   half,         ///< h0 to h23: half a vector register; h(2n) is the low half of vn
   accumulator,  ///< acc0 to acc7 of the vector unit: 128 bytes of sums
-  mode,         ///< the vector unit's mode register, which the text does not show
+  mode,         ///< the vector unit's mode register, not shown in text
   address,      ///< (rs1)
   displaced,    ///< imm(rs1)
-  implicit,     ///< a register that the text does not show
+  implicit,     ///< a register not shown in text
   signed_number,
   unsigned_number,
   upper_number,  ///< imm20
@@ -126,7 +126,7 @@ constexpr std::uint32_t register_count(const Operand& operand) {
 /// The operands of one instruction.
 class Operands {
  public:
-  /// From a comma-separated syntax string; an unknown token does not compile.
+  /// Parses a comma-separated syntax string; an unknown token is a compile error.
   consteval explicit Operands(std::string_view syntax) {
     while (!syntax.empty()) {
       const std::size_t comma = syntax.find(", ");

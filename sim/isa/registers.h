@@ -7,13 +7,13 @@
 
 namespace tessera::isa {
 
-/// Register numbers as bit masks. x0 is in none: it carries no dependence.
+/// Sets of register numbers as bit masks. Without x0, which carries no dependence.
 struct RegisterSets {
   std::uint32_t reads_x = 0;
   std::uint32_t reads_f = 0;
   std::uint32_t writes_x = 0;
   std::uint32_t writes_f = 0;
-  // Registers of the int8 unit, by the bits below:
+  // Registers of the vector unit, by the bits below:
   std::uint64_t reads_unit = 0;
   std::uint64_t writes_unit = 0;
 
@@ -23,19 +23,19 @@ struct RegisterSets {
   static constexpr unsigned kUnitRegisters = kModeAt + 1;
 };
 
-/// The number of the register that stands in `field`; 0 where there is none.
+/// The number of the register in `field`; 0 if there is none.
 std::uint32_t register_number(Field field, const Instruction& instruction);
 
 /// Registers that `instruction` reads and writes: advanced address registers, second destinations,
 /// register groups and the fixed registers of ld2st included. fcsr, ACC and EXC are not.
 RegisterSets registers(const Instruction& instruction);
 
-/// Bits of RegisterSets for an operand of the int8 unit: a vector register is its two halves.
+/// Bits of RegisterSets for an operand of the vector unit: a vector register is its two halves.
 std::uint64_t unit_registers(const Operand& operand, const Instruction& instruction);
 
 /// True if the two, in program order in one 8-byte-aligned pair, may take one slot: one integer,
 /// memory or branch instruction and one floating-point instruction, and the second neither reads
-/// nor writes what the first writes. Write-after-read is no hindrance.
+/// nor writes a register that the first writes. Write-after-read is allowed.
 bool may_pair(const Instruction& first, const Instruction& second);
 
 }  // namespace tessera::isa

@@ -4,7 +4,7 @@
 
 #include "sim/isa/mnemonic.h"
 
-/// Kind of result of an instruction, which decides latency and unit of the machine.
+/// Kind of an instruction's result, which determines its latency and unit.
 namespace tessera::isa {
 
 enum class ResultClass : std::uint8_t {
@@ -24,14 +24,13 @@ enum class ResultClass : std::uint8_t {
   matrix
 };
 
-/// Class of all results that `mnemonic` computes; values that it loads are not among them.
+/// Class of all results that `mnemonic` computes, without loaded values.
 ResultClass result_class(Mnemonic mnemonic);
 
-/// Adds and multiplies in its lanes, as far as they are plain arithmetic: floating-point, or adds
-/// of integers.
+/// Plain arithmetic in an instruction's lanes: floating-point adds and multiplies, or integer adds.
 enum class Arithmetic : std::uint8_t { none, add, multiply, fused, integer_add };
 Arithmetic arithmetic_of(Mnemonic mnemonic);
-/// How many such lanes.
+/// The number of these lanes.
 std::uint32_t arithmetic_lanes(Mnemonic mnemonic);
 
 }  // namespace tessera::isa

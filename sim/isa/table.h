@@ -10,13 +10,13 @@
 /// table.def as data.
 namespace tessera::isa {
 
-/// Where an instruction's fields stand, as in the RISC-V manual. `amp` is r4 with a number in the
-/// rs3 field (and beyond: kFarOpcode), `shift` is i with a 5-bit number, `weights` is i_unsigned
-/// whose number goes on in the rd field, `launch` is r with a 6-bit number in funct7.
+/// Layout of an instruction's fields, as in the RISC-V manual. `amp` is r4 with a number in the rs3
+/// field (and beyond: kFarOpcode), `shift` is i with a 5-bit number, `weights` is i_unsigned whose
+/// number continues in the rd field, `launch` is r with a 6-bit number in funct7.
 enum class Format : std::uint8_t { r, r4, i, i_unsigned, shift, s, b, u, j, amp, weights, launch };
 
-/// Numbers of amp.* from 32 on: this opcode, and funct3 exclusive-or bits 6:5 of the number, below
-/// kFirstOwnFunct3; from there on the opcode holds lines of the table.
+/// Numbers of amp.* from 32 on: this opcode, and funct3 XOR bits 6:5 of the number. funct3 from
+/// kFirstOwnFunct3 on: instructions of the table.
 constexpr std::uint32_t kMatrixOpcode = 0x5b;
 constexpr std::uint32_t kFarOpcode = 0x0b;
 constexpr std::uint32_t kFirstOwnFunct3 = 4;
@@ -24,7 +24,7 @@ constexpr std::uint32_t kFirstOwnFunct3 = 4;
 /// Classes of the pair rule. `control` never pairs.
 enum class IssueClass : std::uint8_t { integer, memory, branch, floating, control };
 
-/// Which of the machine's slot costs applies (SlotCosts; `matrix`: MatrixUnitConfig).
+/// The machine's slot cost that applies (SlotCosts; `matrix`: MatrixUnitConfig).
 enum class CostClass : std::uint8_t {
   plain,
   integer_multiply,
@@ -43,7 +43,7 @@ struct InstructionInfo {
   CostClass cost;
   std::uint8_t bytes_loaded;
   std::uint8_t bytes_stored;
-  std::uint16_t flops;  ///< amp.*: the machine says
+  std::uint16_t flops;  ///< amp.*: depends on the machine
   Operands operands;
   std::string_view semantics;
 };
@@ -57,7 +57,7 @@ inline constexpr std::array<InstructionInfo, kMnemonics> kTable = {{
 
 constexpr const InstructionInfo& info(Mnemonic mnemonic) { return kTable[index(mnemonic)]; }
 
-/// True if it works on registers of the vector unit.
+/// True if it uses registers of the vector unit.
 constexpr bool uses_integer_unit(Mnemonic mnemonic) {
   for (const Operand& operand : info(mnemonic).operands) {
     if (is_of_integer_unit(operand)) return true;

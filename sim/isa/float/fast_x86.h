@@ -15,7 +15,7 @@
 namespace tessera::fp::x86 {
 
 inline float host_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
-/// A NaN, quiet by now, becomes canonical; the comparison flags nothing.
+/// Makes a NaN canonical; it is already quiet, so the comparison raises no flag.
 inline std::uint32_t result_bits(float value) {
   return value != value ? F32::kNan : std::bit_cast<std::uint32_t>(value);
 }
@@ -33,7 +33,7 @@ inline float host_fma(float a, float b, float c) {
   asm volatile("vfmadd231ss %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
   return c;
 }
-/// Exact; NV for a signalling NaN.
+/// Widens f16 to f32 exactly; NV for a signalling NaN.
 inline float widen(std::uint16_t a) {
   __m128 r;
   asm volatile("vcvtph2ps %1, %0" : "=x"(r) : "x"(_mm_cvtsi32_si128(a)));
@@ -42,7 +42,7 @@ inline float widen(std::uint16_t a) {
 /// Rounds to f16; a NaN becomes canonical.
 inline std::uint16_t narrow(float a) {
   __m128i r;
-  // The lanes above are cleared: what they hold would set flags too.
+  // Clears the upper lanes: their contents would set flags too.
   const __m128 lane = _mm_insert_ps(_mm_set_ss(a), _mm_set_ss(a), 0x0e);
   asm volatile("vcvtps2ph $0, %1, %0" : "=x"(r) : "x"(lane));
   return canonical<F16>(static_cast<std::uint16_t>(_mm_cvtsi128_si32(r)));
@@ -64,17 +64,19 @@ inline std::uint32_t f32_div(std::uint32_t a, std::uint32_t b) {
 }
 inline std::uint32_t f32_sqrt(std::uint32_t a) { return result_bits(host_sqrt(host_float(a))); }
 
-/// NV where x86 and RISC-V may differ: infinity times zero beside a quiet NaN.
+/// Software path for NaN results, where NV may differ between x86 and RISC-V: infinity times zero
+/// plus a quiet NaN.
 [[gnu::cold, gnu::noinline]] inline std::uint32_t f32_fma_nan(std::uint32_t a, std::uint32_t b,
                                                               std::uint32_t c) {
   return raising(
       [=](std::uint32_t& flags) { return soft::fma<F32>(a, b, c, Rounding::rne, flags); });
 }
-/// The sum, or nothing where f32_fma has to look closer: flags set by then are among its.
+/// The sum, or nothing if f32_fma must take the software path; flags set so far are among its
+/// flags.
 inline std::optional<std::uint32_t> f32_fma_number(std::uint32_t a, std::uint32_t b,
                                                    std::uint32_t c) {
   const float r = host_fma(host_float(a), host_float(b), host_float(c));
-  if (r != r) [[unlikely]]  // quiet by now: the comparison flags nothing
+  if (r != r) [[unlikely]]  // already quiet: the comparison raises no flag
     return std::nullopt;
   return std::bit_cast<std::uint32_t>(r);
 }
@@ -105,7 +107,7 @@ inline bool f32_le(std::uint32_t a, std::uint32_t b) {
 inline std::uint32_t f32_to_i32_rtz(std::uint32_t a) {
   std::uint32_t r;
   asm volatile("vcvttss2si %1, %0" : "=r"(r) : "x"(host_float(a)));
-  // x86 answers 0x80000000 to everything out of range, with NV as it should be.
+  // x86 returns 0x80000000 for everything out of range, with NV as required.
   if (r == 0x8000'0000U && (is_nan<F32>(a) || !is_negative<F32>(a))) [[unlikely]]
     return 0x7fff'ffffU;
   return r;
@@ -130,7 +132,7 @@ inline std::uint32_t f32_from_u32(std::uint32_t a) {
   return std::bit_cast<std::uint32_t>(r);
 }
 
-// f16: through f32. For + - * / and square root rounding twice is innocuous (24 >= 2 * 11 + 2).
+// f16: through f32. Double rounding is innocuous for + - * / and square root (24 >= 2 * 11 + 2).
 
 inline std::uint32_t f32_from_f16(std::uint16_t a) { return result_bits(widen(a)); }
 inline std::uint16_t f16_from_f32(std::uint32_t a) { return narrow(host_float(a)); }

@@ -11,13 +11,13 @@
 #define TESSERA_HOST_FLOAT 0
 #endif
 
-/// The host's sticky exception flags stand in for fcsr.fflags while guest code runs.
+/// Uses the host's sticky exception flags as fcsr.fflags while guest code runs.
 ///
-/// Contract: one HostEnvironment lives on the host thread while guest instructions run; inside it
+/// Contract: one HostEnvironment lives on the host thread while guest instructions run; within it
 /// the host rounds to nearest even, keeps subnormals and traps nothing. Functions "with host flags"
-/// (fast.h, packed/) leave their flags with the host. Whoever reads fcsr, or leaves the
-/// environment, ORs take_flags() into it first. No other host floating-point arithmetic inside.
-/// Entering one within another, whose flags are taken, costs next to nothing.
+/// (fast.h, packed/) leave their flags in the host. Before reading fcsr or leaving the environment,
+/// OR take_flags() into fcsr. No other host floating-point arithmetic is allowed inside. Nesting
+/// one in another, after taking its flags, is almost free.
 namespace tessera::fp {
 
 #if TESSERA_HOST_FLOAT
@@ -41,7 +41,7 @@ constexpr std::uint32_t mxcsr_of_flags(std::uint32_t flags) {
          (flags & 16U) >> 4;
 }
 
-// Assembly, volatile, because compilers move intrinsics freely past floating-point arithmetic.
+// Volatile assembly, because compilers move intrinsics across floating-point arithmetic.
 inline std::uint32_t read_mxcsr() {
   std::uint32_t value;
   asm volatile("vstmxcsr %0" : "=m"(value) : : "memory");
@@ -79,7 +79,7 @@ class HostEnvironment {
 
  private:
   static constexpr std::uint32_t kGuest = 0x1f80;  // all masked, nearest even, no FTZ, no DAZ
-  static constexpr std::uint32_t kSticky = 0x3d;   // but x86's denormal flag
+  static constexpr std::uint32_t kSticky = 0x3d;   // without x86's denormal flag
   std::uint32_t outer_;
 };
 
@@ -116,7 +116,7 @@ class HostEnvironment {
 
 #endif
 
-/// Calls operation(flags) and raises what it reports.
+/// Calls operation(flags) and raises the reported flags in the host.
 template <class Operation>
 auto raising(Operation operation) {
   std::uint32_t flags = 0;

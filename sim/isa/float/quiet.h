@@ -2,7 +2,7 @@
 
 #include "sim/isa/float/format.h"
 
-/// Operations on bit patterns alone: sign injection, classes, minimum, comparison.
+/// Operations purely on bit patterns: sign injection, classes, minimum and maximum, comparison.
 namespace tessera::fp {
 
 template <class F>
@@ -23,7 +23,7 @@ template <class F>
 constexpr std::uint32_t classify(Bits<F> a) {
   if (is_nan<F>(a)) return is_signalling<F>(a) ? 1U << 8 : 1U << 9;
   const bool normal = magnitude<F>(a) >> (F::kPrecision - 1) != 0;
-  std::uint32_t kind = 3;  // of a negative zero; towards infinity the other way for each sign
+  std::uint32_t kind = 3;  // negative zero; mirrored for positive values
   if (is_infinite<F>(a)) {
     kind = 0;
   } else if (!is_zero<F>(a)) {
@@ -32,7 +32,7 @@ constexpr std::uint32_t classify(Bits<F> a) {
   return 1U << (is_negative<F>(a) ? kind : 7 - kind);
 }
 
-/// Orders all values but NaN, -0 below +0.
+/// Integer key that orders all values except NaN, with -0 below +0.
 template <class F>
 constexpr std::int32_t order(Bits<F> a) {
   const auto value = static_cast<std::int32_t>(magnitude<F>(a));

@@ -5,7 +5,7 @@
 
 #include "sim/isa/float/format.h"
 
-/// Taking finite values apart and rounding exact ones, by integer arithmetic only.
+/// Unpacks finite values and rounds exact ones, with integer arithmetic only.
 namespace tessera::fp {
 
 /// A finite nonzero value: significand * 2^(exponent - 63), bit 63 of the significand set. Bit 0
@@ -16,7 +16,7 @@ struct Unpacked {
   std::uint64_t significand;
 };
 
-/// Shifts right; the last bit remembers whether a one was lost.
+/// Shifts right; the last bit is set if a one was lost.
 template <class Word>
 constexpr Word shift_right_sticky(Word value, int count) {
   constexpr int kWidth = static_cast<int>(sizeof(Word)) * 8;
@@ -39,7 +39,8 @@ constexpr Unpacked unpack(Bits<F> a) {
   return {is_negative<F>(a), biased - F::kMaxExponent, hidden << (63 - kFraction)};
 }
 
-/// True if the magnitude `kept` (odd or not) goes up, given the first dropped bit and the rest.
+/// True if the kept magnitude (`odd` or even) rounds up, given the first dropped bit (`half`) and
+/// the `rest`.
 constexpr bool rounds_up(bool negative, bool odd, bool half, bool rest, Rounding mode) {
   switch (mode) {
     case Rounding::rne:

@@ -43,7 +43,7 @@ Bits<F> fma_special(Bits<F> a, Bits<F> b, Bits<F> c, std::uint32_t& flags) {
   const bool infinite = is_infinite<F>(a) || is_infinite<F>(b);
   const bool any_nan = is_nan<F>(a) || is_nan<F>(b) || is_nan<F>(c);
   if (is_signalling<F>(a) || is_signalling<F>(b) || is_signalling<F>(c)) return invalid<F>(flags);
-  // The manual asks for NV on infinity times zero even beside a quiet NaN.
+  // The manual requires NV for infinity times zero even with a quiet NaN addend.
   if (infinite && (is_zero<F>(a) || is_zero<F>(b))) return invalid<F>(flags);
   if (any_nan) return F::kNan;
   const bool negative = is_negative<F>(a) != is_negative<F>(b);

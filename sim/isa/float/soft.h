@@ -3,8 +3,8 @@
 #include "sim/isa/float/format.h"
 #include "sim/isa/float/round.h"
 
-/// Arithmetic in any rounding mode, the same on every host. F is F16 or F32; flags are ORed into
-/// `flags` (bits of fflags, so fcsr itself may be passed). NaN results are canonical.
+/// Arithmetic in any rounding mode, with equal results on every host. F is F16 or F32; flags are
+/// ORed into `flags` (bits of fflags, so fcsr itself may be passed). NaN results are canonical.
 namespace tessera::fp::soft {
 
 /// a * b + c with one rounding.
@@ -45,10 +45,10 @@ Bits<F> fnmadd(Bits<F> a, Bits<F> b, Bits<F> c, Rounding mode, std::uint32_t& fl
   return fma<F>(negate<F>(a), b, negate<F>(c), mode, flags);
 }
 
-/// From one format to another (fcvt.s.h, fcvt.h.s).
+/// Converts between formats (fcvt.s.h, fcvt.h.s).
 template <class To, class From>
 Bits<To> convert(Bits<From> a, Rounding mode, std::uint32_t& flags);
-/// fcvt.w, fcvt.wu: out of range saturates with NV alone; NaN gives the largest integer.
+/// fcvt.w, fcvt.wu: out-of-range values saturate with only NV set; NaN gives the largest integer.
 template <class F>
 std::uint32_t to_i32(Bits<F> a, Rounding mode, std::uint32_t& flags);
 template <class F>

@@ -50,7 +50,7 @@ std::int64_t polynomial(const std::int64_t (&coefficients)[kTerms], std::int64_t
   return sum;
 }
 
-/// value * 2^exponent to nearest even; the flags of an activation are dropped.
+/// value * 2^exponent rounded to nearest even; activations raise no flags.
 std::uint32_t round_f32(bool negative, Unsigned value, int exponent) {
   if (value == 0) return negative ? F32::kSign : 0;
   const auto high = static_cast<std::uint64_t>(value >> 64);

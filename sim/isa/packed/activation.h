@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// act.*: f32 functions by integer arithmetic alone, so the same bits on every host and no flags.
+/// act.*: f32 functions with integer arithmetic only: equal bits on every host, no flags.
 ///
 /// Correctly rounded up to an error of about 2^-13 ulp before rounding: below 0.5002 ulp (rsqrt:
 /// 0.5). NaN gives the canonical NaN. Results below the least normal round as subnormals.

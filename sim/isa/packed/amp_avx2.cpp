@@ -55,11 +55,11 @@ bool multiply_add(__m256 (&sums)[kPositions][kVectors], const float* rows, const
 
 void widen_inputs(float* to, const std::byte* x, std::size_t words) {
   for (std::size_t i = 0; i < words / 2; ++i) _mm256_store_ps(to + i * 8, widen8(x + i * 16));
-  // Hides the values, so that broadcasts stay loads.
+  // Hides the values from the compiler, so that broadcasts stay loads.
   asm volatile("" : : "r"(to) : "memory");
 }
 
-// Sixteen outputs are two vectors, so that four positions fill the registers.
+// Sixteen outputs take two vectors: four positions fill the registers.
 template <std::size_t kPositions>
 bool block_h(float* acc, float* exc, const float* rows, const std::byte* x,
              const std::byte* partials, std::byte* out) {

@@ -55,7 +55,8 @@ TESSERA_AVX512 bool block_h(float* acc, float* exc, const float* rows, const std
   alignas(64) float inputs[kPositions * 16];
   for (std::size_t k = 0; k < kPositions; ++k)
     _mm512_store_ps(inputs + k * 16, widen16(x + k * 32));
-  // Hides the values, so that broadcasts stay loads: shuffles would take the multipliers' port.
+  // Hides the values from the compiler, so that broadcasts stay loads: shuffles would use the
+  // multipliers' port.
   asm volatile("" : "+m"(inputs));
   __m512 sums[kPositions] = {_mm512_loadu_ps(exc)};
   for (std::size_t k = 1; k < kPositions; ++k) sums[k] = widen16(partials + (k - 1) * 32);

@@ -4,18 +4,18 @@
 #include <cstddef>
 #include <iterator>
 
-/// Some positions of a matrix instruction at once, their sums in registers: each position's chain
-/// of additions is in order, and the chains hide each other's latency (eight do so fully).
+/// Several positions of a matrix instruction at once, with sums in registers: each position's chain
+/// of additions is in order, and the chains hide each other's latency (eight fully).
 ///
-/// A block answers false, with nothing changed but flags that its instructions set anyway, when a
-/// sum became NaN: the plain implementation then does it again (x86's multiply-add does not flag
-/// infinity times zero beside a NaN). The banks must hold canonical NaNs only.
+/// A block returns false, with no effect except flags that its instructions set anyway, if a sum
+/// became NaN: the plain implementation then repeats it (x86's multiply-add does not flag infinity
+/// times zero plus a NaN). The banks must hold only canonical NaNs.
 namespace tessera::packed {
 
 using AmpBlock = bool (*)(float* acc, float* exc, const float* rows, const std::byte* x,
                           const std::byte* partials, std::byte* out);
 
-/// Blocks of 8, 4, 2 and 1 positions; none (nullptr) where the host has no SIMD code here.
+/// Blocks of 8, 4, 2 and 1 positions; nullptr without SIMD code for the host.
 constexpr std::size_t kBlockSizes[] = {8, 4, 2, 1};
 using AmpBlockSet = std::array<AmpBlock, std::size(kBlockSizes)>;
 
@@ -28,7 +28,7 @@ struct AmpBlocks {
 AmpBlocks avx2_blocks();
 AmpBlocks avx512_blocks();
 bool host_has_avx512();
-/// The best for this host.
+/// The fastest blocks for this host.
 AmpBlocks host_blocks();
 
 }  // namespace tessera::packed

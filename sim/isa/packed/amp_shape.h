@@ -8,9 +8,9 @@
 #include "sim/isa/packed/matrix.h"
 #include "sim/isa/packed/packed.h"
 
-/// The three floating-point matrix instructions as formats of words, for shapes that are known when
-/// compiling or not, and one plain implementation of all: the definition that the SIMD versions
-/// fall back to when a NaN appears.
+/// The word formats of the three floating-point matrix instructions, for compile-time or run-time
+/// shapes, and one plain implementation of all: the definition to which SIMD versions fall back on
+/// NaNs.
 namespace tessera::packed {
 
 struct HalfInputs {
@@ -20,7 +20,7 @@ struct HalfInputs {
   }
 };
 
-/// f32 partials, two a word.
+/// f32 partials, two per word.
 struct WidePartials {
   static constexpr unsigned kSumsAWord = 2;
   static void put_partials(float* slots, std::uint64_t word) {
@@ -60,7 +60,7 @@ struct FormatS : WidePartials {
   }
 };
 
-/// A shape as constants, named as AmpShape's members.
+/// A compile-time shape with the members of AmpShape.
 template <class Format, unsigned kInputs, unsigned kOutputs>
 struct FixedShape {
   static constexpr AmpShape kShape{Format::kKind, kInputs, kOutputs};
@@ -71,7 +71,7 @@ struct FixedShape {
   static constexpr unsigned phases = kShape.phases;
 };
 
-/// The shapes that there are SIMD blocks of positions for.
+/// The shapes with SIMD blocks of positions.
 template <class Format>
 struct UsualShape;
 template <>
@@ -81,7 +81,7 @@ struct UsualShape<FormatHs> : FixedShape<FormatHs, 16, 8> {};
 template <>
 struct UsualShape<FormatS> : FixedShape<FormatS, 8, 16> {};
 
-/// The inputs of one phase: how many, which of all, and where in their word of x.
+/// The inputs of one phase: count, index of the first, and its lane in the word of x.
 struct PhaseInputs {
   unsigned count, first, lane;
 };
@@ -107,7 +107,7 @@ void multiply_accumulate(const Shape& shape, float* acc, const float* rows, std:
   }
 }
 
-/// Results and new partials of the phase's word.
+/// Returns the results of the phase's word and replaces them with new partials.
 template <class Format>
 std::uint64_t exchange_partials(float* exc, std::uint64_t partials, unsigned phase) {
   float* slots = exc + std::size_t{phase} * Format::kSumsAWord;
@@ -116,7 +116,7 @@ std::uint64_t exchange_partials(float* exc, std::uint64_t partials, unsigned pha
   return result;
 }
 
-/// One instruction.
+/// Executes one instruction.
 template <class Format, class Shape>
 std::uint64_t amp_plain(const Shape& shape, Banks& banks, const float* rows, std::uint64_t x,
                         std::uint64_t partials, unsigned number) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kChannels = IntegerUnit::kChannels;
 constexpr std::size_t kShortOutputs = IntegerUnit::kShortOutputs;
 
-// Vectors of the compiler, which any host has.
+// Compiler vector types, available on any host.
 using Bytes [[gnu::vector_size(kChannels)]] = std::int8_t;
 using Row [[gnu::vector_size(4 * kChannels)]] = std::uint32_t;
 
@@ -35,7 +35,7 @@ constexpr unsigned kBrainBits = 16;   // of a bf16
 constexpr std::uint32_t kShift = 31;  // of a mode
 constexpr std::uint32_t kRelu = 32;
 
-/// Half of a unit below the shift is added before, rounded down where the result is even.
+/// Shifts right with rounding to nearest even.
 std::int64_t shift_to_nearest_even(std::int64_t value, unsigned shift) {
   if (shift == 0) return value;
   const std::int64_t whole = value >> shift;
@@ -55,7 +55,7 @@ float bf16_of(std::uint64_t word, std::size_t lane) {
                               << kBrainBits);
 }
 
-/// Keeps the host's sticky flags as they are, which stand for those of the base's instructions.
+/// Preserves the host's sticky flags, which represent the base ISA's fflags.
 class KeptFlags {
  public:
 #ifdef __SSE__
@@ -76,7 +76,7 @@ class KeptFlags {
 #endif
 };
 
-/// Four bf16 side by side.
+/// Widens four packed bf16.
 Floats widened_bf16(std::uint64_t word) {
   using Halves [[gnu::vector_size(2 * kShortOutputs)]] = std::uint16_t;
   return std::bit_cast<Floats>(__builtin_convertvector(std::bit_cast<Halves>(word), Words) << 16);
@@ -90,7 +90,7 @@ std::uint64_t larger(std::uint64_t a, std::uint64_t b) {
   return (a & first) | (b & ~first);
 }
 
-/// Compared as integers, which rise with the numbers: no flags.
+/// Compares as integers, which order like the numbers: no flags.
 std::uint16_t larger_bf16(std::uint16_t a, std::uint16_t b) {
   constexpr std::uint16_t kSize = 0x7fff;
   constexpr std::uint16_t kInfinity = 0x7f80;

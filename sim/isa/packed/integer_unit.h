@@ -6,10 +6,10 @@
 #include <span>
 
 /// The vector unit of a context: accumulators of 4 positions (int8: 8 outputs of i32, int16: 4 of
-/// i64, bf16: 4 of f32), and vector registers of 64 bytes, as AI Engine 2 has them. Bytes stand as
-/// in memory: the lowest first. Source: AM020 (AIE-ML): 4x8 by 8x8 int8 a cycle, 4x4 by 4x4 int16,
-/// 4x8 by 8x4 bf16, 512-bit vectors, 1024-bit accumulators, shift with rounding and saturation as
-/// they are stored. Rounding inside a bf16 sum is IEEE's, of each product and sum.
+/// i64, bf16: 4 of f32), and vector registers of 64 bytes, as AI Engine 2 has them. Byte order as
+/// in memory: lowest first. Source: AM020 (AIE-ML): 4x8 by 8x8 int8 a cycle, 4x4 by 4x4 int16, 4x8
+/// by 8x4 bf16, 512-bit vectors, 1024-bit accumulators, shift with rounding and saturation on
+/// stores. Within a bf16 sum each product and each sum is rounded as in IEEE 754.
 namespace tessera::packed {
 
 struct alignas(64) IntegerUnit {
@@ -44,15 +44,16 @@ void amp_i16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half& inputs,
 /// to f32, then added, input by input. NaN is canonical.
 void amp_bf16(IntegerUnit::Accumulator& sums, const IntegerUnit::Half* inputs,
               const IntegerUnit::Half* weights);
-/// The eight i32 of `bias` for each position.
+/// Sums with the eight i32 of `bias` in each position.
 IntegerUnit::Accumulator set_b(const IntegerUnit::Half& bias);
 /// Sums shifted right by the mode, rounded to nearest even, saturated to int8; with ReLU to 0..127.
 IntegerUnit::Half requantised(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
-/// LongSums so to int16.
+/// As requantised(), from LongSums to int16.
 IntegerUnit::Half requantised_i16(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
-/// FloatSums rounded to bf16, to nearest even; NaN is canonical. With ReLU what is below zero is 0.
+/// FloatSums rounded to bf16, to nearest even; NaN is canonical. With ReLU negative values become
+/// 0.
 IntegerUnit::Half rounded_bf16(const IntegerUnit::Accumulator& sums, std::uint32_t mode);
-/// Sums of results: 32 int8 and 16 int16, shifted left by the mode, and 16 bf16.
+/// Accumulators from results: 32 int8 or 16 int16, shifted left by the mode, or 16 bf16.
 IntegerUnit::Accumulator sums_of_i8(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_i16(const IntegerUnit::Half& results, std::uint32_t mode);
 IntegerUnit::Accumulator sums_of_bf16(const IntegerUnit::Half& results);

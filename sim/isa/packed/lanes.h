@@ -19,7 +19,7 @@ constexpr std::uint64_t join_s(std::uint32_t l0, std::uint32_t l1) {
   return std::uint64_t{l1} << 32 | l0;
 }
 
-// Moving lanes: no arithmetic, no flags, NaN payloads kept.
+// Lane moves: no arithmetic, no flags, NaN payloads kept.
 
 constexpr std::uint64_t splat_h(std::uint64_t a) { return (a & 0xffff) * 0x0001'0001'0001'0001U; }
 constexpr std::uint64_t splat_s(std::uint64_t a) { return (a & 0xffff'ffff) * 0x1'0000'0001U; }
@@ -39,7 +39,7 @@ constexpr std::uint64_t zip_s_low(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t zip_s_high(std::uint64_t a, std::uint64_t b) {
   return join_s(lane_s(a, 1), lane_s(b, 1));
 }
-/// Sums of 32-bit integers: no carry from the low lane to the high one.
+/// Lane sums of 32-bit integers: no carry from the low lane to the high one.
 constexpr std::uint64_t add_2w(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t kTops = 0x8000'0000'8000'0000;
   return ((a & ~kTops) + (b & ~kTops)) ^ ((a ^ b) & kTops);

@@ -89,7 +89,7 @@ std::uint64_t amp_of(const AmpShape& shape, Banks& banks, const float* rows, std
   return amp<Format>(shape, banks, rows, x, partials, number);
 }
 
-/// Integers, so that nothing is flagged.
+/// Compares integers, so that no flag is raised.
 bool has_nan(const float* bank, unsigned sums) {
   bool any = false;
   for (std::size_t j = 0; j < sums; ++j) {
@@ -98,7 +98,7 @@ bool has_nan(const float* bank, unsigned sums) {
   return any;
 }
 
-/// Operands of positions, on from one to the next.
+/// Operand pointers that advance from position to position.
 struct Stream {
   const std::byte* x;
   const std::byte* partials;
@@ -112,7 +112,7 @@ struct Stream {
   }
 };
 
-/// Positions one instruction at a time.
+/// Executes positions one instruction at a time.
 template <class Format, class Shape>
 void by_instruction(const Shape& shape, Banks& banks, const float* rows, std::size_t count,
                     Stream& stream) {
@@ -130,8 +130,8 @@ void by_instruction(const Shape& shape, Banks& banks, const float* rows, std::si
   }
 }
 
-/// Blocks, the largest first, after one position alone where the banks hold NaNs that may not be
-/// canonical.
+/// Executes blocks, largest first, after one single position if the banks hold NaNs, which may not
+/// be canonical.
 template <class Format>
 void by_blocks(const AmpBlockSet& blocks, Banks& banks, const float* rows, std::size_t count,
                Stream stream) {

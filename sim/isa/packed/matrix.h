@@ -5,7 +5,7 @@
 
 #include "sim/isa/packed/weight_cache.h"
 
-/// The matrix unit: x * W added to accumulators, one phase an instruction, for every shape.
+/// The matrix unit: adds x * W to accumulators, one phase per instruction, for every shape.
 ///
 /// number7: bits 2:0 and 6:5 phase p, bit 3 start, bit 4 no-MAC. An instruction, in this order: (1)
 /// start exchanges the banks ACC and EXC; (2) where the partials have a word p, the result is EXC's
@@ -27,7 +27,7 @@ constexpr unsigned amp_phase(unsigned number) { return (number & 7U) | number >>
 constexpr unsigned amp_number(unsigned phase) { return (phase & 7U) | phase >> 3 << 5; }
 
 /// Inputs and results of a position. Words are of 64 bits; word p * x_words / phases of x holds the
-/// inputs of phase p, which brings partials and takes results where p < partial_words.
+/// inputs of phase p, which takes partials and yields results if p < partial_words.
 struct AmpShape {
   constexpr AmpShape() = default;
   constexpr AmpShape(AmpKind of, unsigned in, unsigned out)
@@ -47,16 +47,16 @@ struct AmpShape {
   unsigned x_words = 0;
   unsigned partial_words = 0;
   unsigned phases = 0;
-  bool usual = false;  ///< there is SIMD code for whole positions
+  bool usual = false;  ///< has SIMD code for whole positions
 };
 
-/// The accumulators of a worker, as many floats each as the unit has outputs.
+/// The accumulators of a worker; each bank has one float per output of the unit.
 struct Banks {
   float* acc = nullptr;
   float* exc = nullptr;
 };
 
-/// By the kind of `shape`: amp.h, amp.hs or amp.s.
+/// Execute one instruction amp.h, amp.hs or amp.s; `shape` must be of the same kind.
 std::uint64_t amp_h(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
                     std::uint64_t partials, unsigned number);
 std::uint64_t amp_hs(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
@@ -64,16 +64,16 @@ std::uint64_t amp_hs(const AmpShape& shape, Banks& banks, const float* rows, std
 std::uint64_t amp_s(const AmpShape& shape, Banks& banks, const float* rows, std::uint64_t x,
                     std::uint64_t partials, unsigned number);
 
-/// `count` whole positions at once, each as its phases in order with start on phase 0: the same
-/// banks, outputs and flags as instruction by instruction, for usual shapes many times faster.
-/// Position i takes x from word x_words * i on and partials from word partial_words * i on, and
-/// writes its results to the same words of `out`. Little-endian words, any alignment. `out` must
-/// not overlap x, nor change partials before they are read (overtakes).
+/// `count` whole positions at once, each as its phases in order with start on phase 0: equal banks,
+/// outputs and flags as single instructions; much faster for usual shapes. Position i takes x from
+/// word x_words * i and partials from word partial_words * i, and writes its results to the latter
+/// words of `out`. Little-endian words, any alignment. `out` must not overlap x, nor change
+/// partials before they are read (overtakes).
 void amp_positions(const AmpShape& shape, Banks& banks, const float* rows, std::size_t count,
                    const std::byte* x, const std::byte* partials, std::byte* out);
 
-/// True if writing `bytes` at address `out`, word by word, changes words of `in` (as many bytes,
-/// read in step and first) before they are read.
+/// True if writing `bytes` at address `out`, word by word, changes words at `in` (as many bytes,
+/// each read just before the write in step with it) before they are read.
 constexpr bool overtakes(std::uint32_t out, std::uint32_t in, std::uint32_t bytes) {
   return in < out && out - in < bytes;
 }

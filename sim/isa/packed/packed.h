@@ -7,9 +7,9 @@
 
 /// Packed instructions on raw 64-bit registers: four f16 lanes (4h) or two f32 lanes (2s).
 ///
-/// Each lane is what the scalar instruction of the base ISA does, rounding to nearest even
-/// whatever frm says: canonical NaNs, and flags that accrue as the scalar's do (left with the host,
-/// host_environment.h). Moves (lanes.h), act.*, and rnd.64 touch no flags.
+/// Each lane equals the scalar instruction of the base ISA, but always rounds to nearest even:
+/// canonical NaNs, and flags accrue as the scalar's (left in the host, host_environment.h). Moves
+/// (lanes.h), act.*, and rnd.64 touch no flags.
 ///
 ///   add sub mul min max gt fma axpy in _4h and _2s; dot2_s_h sum_2s pack_4h unpkl_2s unpkh_2s
 ///   splat sel zip mask: lanes.h
@@ -21,7 +21,7 @@ using namespace x86;  // NOLINT(google-build-using-namespace)
 using namespace portable;  // NOLINT(google-build-using-namespace)
 #endif
 
-/// Lane 0 of a, times b, plus c.
+/// Lane 0 of a times b, plus c, in each lane.
 inline std::uint64_t axpy_4h(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return fma_4h(splat_h(a), b, c);
 }

@@ -3,8 +3,8 @@
 #include "sim/isa/float/fast.h"
 #include "sim/isa/packed/lanes.h"
 
-/// The functions of packed.h, one lane after the other: for hosts without SIMD code here, for the
-/// rare NaN lanes of those with it, and for tests.
+/// The functions of packed.h, lane by lane: for hosts without SIMD code, for rare NaN lanes on
+/// others, and for tests.
 namespace tessera::packed::portable {
 
 template <class Operation, class... Args>

@@ -5,7 +5,7 @@
 #include "sim/isa/packed/packed_portable.h"
 
 /// The functions of packed.h with SSE registers. Arithmetic is volatile assembly for the same
-/// reason as in fast_x86.h; lanes that an operation does not own hold zeros, which set no flags.
+/// reason as in fast_x86.h; lanes unused by an operation hold zeros, which set no flags.
 namespace tessera::packed::x86 {
 
 inline __m128i vector_of(std::uint64_t a) {
@@ -24,7 +24,7 @@ inline __m128 fma(__m128 a, __m128 b, __m128 c) {
   asm volatile("vfmadd231ps %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
   return c;
 }
-/// a > b, signalling.
+/// a > b; raises NV for any NaN.
 inline __m128i greater(__m128 a, __m128 b) {
   __m128i r;
   asm volatile("vcmpps $14, %2, %1, %0" : "=x"(r) : "x"(a), "x"(b));

@@ -5,8 +5,8 @@
 
 #include "sim/base/splitmix.h"
 
-/// rnd.64: xoroshiro128+ 1.0 (Blackman and Vigna, prng.di.unimi.it; public domain), one state of
-/// 128 bits a worker. Lowest bits are the weakest: use the upper ones.
+/// rnd.64: xoroshiro128+ 1.0 (Blackman and Vigna, prng.di.unimi.it; public domain), one 128-bit
+/// state per worker. The lowest bits are the weakest: use the upper ones.
 namespace tessera::packed {
 
 /// The next 64 bits; `state` is two words, not both zero.
@@ -19,7 +19,7 @@ constexpr std::uint64_t rnd_64(std::uint64_t* state) {
   return result;
 }
 
-/// A state of its own for each worker of each tile.
+/// Sets a separate state for each worker of each tile.
 constexpr void seed_random(std::uint64_t* state, std::uint64_t seed, std::uint32_t tile,
                            std::uint32_t worker) {
   const std::uint64_t own = splitmix64(seed, 0) ^ (std::uint64_t{tile} << 32 | worker);

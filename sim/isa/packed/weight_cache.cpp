@@ -10,7 +10,7 @@ namespace tessera::packed {
 
 namespace {
 
-// Canonical NaNs first: widening a signalling one would set NV.
+// Makes NaNs canonical first: widening a signalling one would set NV.
 #if TESSERA_HOST_FLOAT
 
 void widen_weights(float* rows, const std::uint64_t* words, std::size_t weights) {
