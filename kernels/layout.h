@@ -38,6 +38,11 @@ struct Interval {
   std::uint64_t end;
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
+/// What lies in both; of size 0 if nothing does.
+constexpr Interval common(const Interval& a, const Interval& b) {
+  const std::uint64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
 
 /// Splits `total` items into `parts` intervals whose sizes differ by at most one, larger ones
 /// first.

@@ -1,16 +1,15 @@
 #include "kernels/gemm/array_plan.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "kernels/arrays/array_program.h"
+#include "kernels/gemm/product_calls.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
-#include "sim/plan/step_costs.h"
+#include "sim/plan/pricing.h"
 
 namespace tessera::gemm {
 
@@ -66,7 +65,7 @@ class ArrayPricer {
       : product_(product),
         type_(type),
         blocks_(blocks),
-        steps_(costs),
+        pricing_(costs),
         machine_(costs.machine()),
         array_(array_of(machine_)) {}
 
@@ -137,38 +136,13 @@ class ArrayPricer {
  private:
   /// Measured on the machine's tile; with kept blocks each patch has so many pairs of them.
   [[nodiscard]] std::uint64_t call(const CoreTile& tile, Begins begins, Ends ends,
-                                   std::uint32_t pairs = 0) {
-    const auto [entry, is_new] =
-        calls_.try_emplace({tile.rows, tile.columns, tile.depth, begins, ends, pairs}, 0);
-    if (!is_new) return entry->second;
-    std::optional<KeptSample> kept;
-    if (pairs != 0)
-      kept.emplace(type_, tile.columns / kKeptColumns, tile.columns / kKeptColumns * pairs);
-    entry->second = steps_.vertex([&](program::Program& sample) {
-      const auto add = [&](std::uint64_t bytes, std::span<const std::byte> contents = {}) {
-        const auto fill = [contents](std::span<std::byte> into) {
-          std::ranges::fill(into, std::byte{});
-          std::ranges::copy(contents, into.begin());
-        };
-        return program::Place{sample.add_buffer(arrays::buffer_of(0, bytes, "sample", fill))};
-      };
-      CoreProduct product{
-          &type_,
-          tile,
-          add(tile.a_bytes(type_)),
-          kept ? add(kept->bytes.size() + std::size_t{2} * kept_bytes(type_), kept->bytes)
-               : add(tile.b_bytes(type_)),
-          add(tile.c_bytes(type_)),
-          add(tile.sum_bytes(type_)),
-          add(kZeroBytes),
-          0,
-          begins,
-          ends,
-          {}};
-      if (kept) product.lists = {kept->lists.pairs, kept->lists.steps};
-      return product.vertex(0, add_product_code(sample, type_, kept.has_value()));
-    });
-    return entry->second;
+                                   std::uint64_t pairs = 0) {
+    const CallKind kind{&type_, pairs != 0, begins, ends};
+    const Patch patch = patch_of(type_, kind.kept);
+    const auto code = kernels::Codelet::of(code_, shell_, core_code(type_, kind.kept), 0);
+    return pricing_.call(shell_, shell_.function(product_of(code, kind)),
+                         {tile.rows / patch.rows, tile.columns / column_unit(type_, patch),
+                          (tile.depth - least_depth(type_)) / depth_unit(type_), pairs});
   }
   /// A tile of so many pairs in all its patches, of what tiles of two and four each take.
   [[nodiscard]] std::uint64_t kept_call(const VectorGrid& grid, Begins begins, Ends ends,
@@ -205,12 +179,11 @@ class ArrayPricer {
   Product product_;
   VectorType type_;
   const KeptBlocks* blocks_;
-  StepCosts steps_;
+  plan::Pricing pricing_;
+  elf::KernelCode code_{"gemm"};
+  plan::Description shell_{1};  ///< keeps the functions of calls
   MachineConfig machine_;
   arrays::Array array_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, Begins, Ends, std::uint32_t>,
-           std::uint64_t>
-      calls_;
 };
 
 void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
@@ -260,7 +233,7 @@ arrays::Array array_of(const MachineConfig& machine) {
 Searched search_array(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks) {
   ArrayPricer pricer(product, type, costs, blocks);
-  const Patch patch = blocks != nullptr ? kept_patch(type) : kDensePatch;
+  const Patch patch = patch_of(type, blocks != nullptr);
   require_cores(pinned, pricer.array());
   std::optional<PricedProduct> best;
   std::optional<Room> short_of;

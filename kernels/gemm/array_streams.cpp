@@ -6,6 +6,7 @@
 
 #include "kernels/arrays/array_program.h"
 #include "kernels/gemm/array_plan.h"
+#include "sim/elf/codelet.h"
 
 namespace tessera::gemm {
 namespace {
@@ -275,7 +276,8 @@ program::Program make_array_program(const VectorProduct& of, const arrays::Array
   arrays::ArrayProgram lists(program);
   const ArrayOrder order(of.grid, array);
   const ArrayStreams streams(of, array, order, program, lists);
-  const std::uint32_t code = add_product_code(program, *of.grid.type, of.grid.kept != nullptr);
+  const std::uint32_t code =
+      elf::KernelCode("gemm").in(program, core_code(*of.grid.type, of.grid.kept != nullptr));
   for (std::uint32_t node = 0; node < array.nodes(); ++node) {
     lists.mark(node, "product");
     std::map<arrays::Channel, std::size_t> started;

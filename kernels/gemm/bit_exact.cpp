@@ -66,7 +66,7 @@ void BitExact::compare(const Elements& block, const RowOfA& row_of_a, std::span<
 
 /// The part of the depth whose tile adds up an element: its own part comes first there.
 std::uint64_t BitExact::adder(std::uint64_t row, std::uint64_t column) const {
-  if (turned()) std::swap(row, column);
+  if (geometry_.turned()) std::swap(row, column);
   row %= geometry_.roles().rows;
   column %= geometry_.roles().columns;
   const Cell cell = geometry_.cell_of(row, column / geometry_.block().columns);
@@ -88,15 +88,15 @@ Elements BitExact::chosen(std::uint32_t tile, std::uint64_t seed) const {
       grid_.origin(data::random_below(seed, kBlockStream + 1, tile, grid_.passes()));
   const Roles all = roles(size_, geometry_.plan().stationary);
   const auto [within_row, within_column] = geometry_.y_place(cell, index);
-  const std::uint64_t row = within_row + (turned() ? origin.n : origin.m);
+  const std::uint64_t row = within_row + (geometry_.turned() ? origin.n : origin.m);
   const std::uint64_t column =
-      within_column / block.columns * block.columns + (turned() ? origin.m : origin.n);
+      within_column / block.columns * block.columns + (geometry_.turned() ? origin.m : origin.n);
   if (row >= all.rows || column >= all.columns) return {};
   const Interval lines{
       row, std::min<std::uint64_t>(
                {row + kRows, row - within_row + geometry_.rows(cell.row).end, all.rows})};
   const Interval along{column, std::min<std::uint64_t>(column + block.columns, all.columns)};
-  return turned() ? Elements{along, lines} : Elements{lines, along};
+  return geometry_.turned() ? Elements{along, lines} : Elements{lines, along};
 }
 
 }  // namespace tessera::gemm

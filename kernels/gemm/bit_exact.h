@@ -47,7 +47,6 @@ class BitExact {
   [[nodiscard]] Elements chosen(std::uint32_t tile, std::uint64_t seed) const;
 
  private:
-  [[nodiscard]] bool turned() const { return geometry_.plan().stationary == Stationary::a; }
   /// Columns of B, `step` numbers from row to row.
   struct Panel {
     const float* first;

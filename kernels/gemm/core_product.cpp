@@ -38,9 +38,8 @@ const VectorType* vector_type(Type type) {
   return found == std::end(kVectorTypes) ? nullptr : found;
 }
 
-std::uint32_t add_product_code(program::Program& program, const VectorType& type, bool kept) {
-  return program.add_codelet(
-      elf::embedded_codelet("gemm", fmt::format("{}_{}", kept ? "kept" : "product", type.name)));
+std::string core_code(const VectorType& type, bool kept) {
+  return fmt::format("{}_{}", kept ? "kept" : "product", type.name);
 }
 
 std::string shared_code(const VectorType& type, bool kept) {
@@ -68,32 +67,22 @@ std::vector<program::Argument> shared_arguments(std::span<const CoreProduct> wor
 
 std::vector<program::Argument> CoreProduct::arguments() const {
   const std::uint32_t steps = tile.depth / type->inputs;
-  const Patch patch = lists ? kept_patch(*type) : kDensePatch;
+  const Patch patch = patch_of(*type, lists.has_value());
+  const std::uint32_t columns = tile.columns / column_unit(*type, patch);
   check(tile.rows % patch.rows == 0 && tile.columns % column_unit(*type, patch) == 0 &&
             tile.depth % depth_unit(*type) == 0 && steps >= kFewestSteps,
         "gemm: a tile of {} x {} x {}", tile.rows, tile.columns, tile.depth);
   const std::uint32_t parts = tile.rows / patch.rows;
-  const std::uint32_t part_bytes = word(tile.a_bytes(*type)) / parts;
-  const auto from = static_cast<std::uint32_t>(begins);
-  const auto to = static_cast<std::uint32_t>(ends);
+  const std::uint32_t a_bytes = word(tile.a_bytes(*type));
+  std::vector<program::Argument> all{a, b, c, sums, zeros};
   if (lists)
-    return {
-        a,     b,    c, sums, zeros, tile.columns / kKeptColumns, parts, part_bytes, lists->pairs,
-        shift, from, to};
-  return {a,
-          b,
-          c,
-          sums,
-          zeros,
-          steps / 2 - 1,
-          tile.columns / column_unit(*type, patch),
-          parts,
-          part_bytes,
-          word(tile.a_bytes(*type)),
-          word(tile.b_bytes(*type)),
-          shift,
-          from,
-          to};
+    all.insert(all.end(), {columns, parts, a_bytes / parts, lists->pairs});
+  else
+    all.insert(all.end(), {steps / 2 - 1, columns, parts, a_bytes / parts, a_bytes,
+                           word(tile.b_bytes(*type))});
+  all.insert(all.end(),
+             {shift, static_cast<std::uint32_t>(begins), static_cast<std::uint32_t>(ends)});
+  return all;
 }
 
 KeptTiles::KeptTiles(const KeptBlocks& blocks, const VectorType& type, const CoreTile& tile,

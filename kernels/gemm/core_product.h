@@ -53,6 +53,10 @@ constexpr Patch kept_patch(const VectorType& type) {
   const std::uint32_t blocks = kKeptColumns / type.outputs;
   return {kDensePatch.rows * kDensePatch.blocks / blocks, blocks};
 }
+/// `kept`: B consists of kept blocks.
+constexpr Patch patch_of(const VectorType& type, bool kept) {
+  return kept ? kept_patch(type) : kDensePatch;
+}
 constexpr std::uint32_t kFewestSteps = 4;  ///< steps per call
 
 /// Tiles of A, B and C in a core: A[rows, depth], B[depth, columns], C[rows, columns]. They are
@@ -80,11 +84,10 @@ constexpr std::uint32_t column_unit(const VectorType& type, const Patch& patch) 
 constexpr std::uint32_t depth_unit(const VectorType& type) { return 2 * type.inputs; }
 constexpr std::uint32_t least_depth(const VectorType& type) { return kFewestSteps * type.inputs; }
 
-std::uint32_t add_product_code(program::Program& program, const VectorType& type, bool kept);
-/// The tile code that all workers of a tile call, each with arguments of its own
-/// (shared_arguments).
+/// The tile code that a core calls; that which all workers of a tile call, each with arguments of
+/// its own (shared_arguments); that which adds up the sums of parts of the depth.
+std::string core_code(const VectorType& type, bool kept);
 std::string shared_code(const VectorType& type, bool kept);
-/// That which adds up the sums of parts of the depth.
 std::string sum_code(const VectorType& type);
 constexpr std::uint32_t kSumBytes = 128;    ///< bytes of an accumulator
 constexpr std::uint32_t kResultBytes = 32;  ///< bytes of its results

@@ -163,9 +163,9 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
 }
 
 program::Program Gemm::lowered() const {
-  const elf::KernelCode code("gemm");
-  return plan::lower(
-      describe(problem_of(options_, machine_), chosen_.plan, machine_, code, &a_, &b_));
+  return plan::lower(described(problem_of(options_, machine_), chosen_.plan, machine_,
+                               elf::KernelCode("gemm"), &a_, &b_)
+                         .description);
 }
 
 std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs) {

@@ -14,25 +14,22 @@ Geometry::Geometry(const Problem& problem, const Plan& plan)
       block_(
           block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit")),
       roles_(gemm::roles(problem.product, plan.stationary)),
-      row_parts_(plan.stationary == Stationary::b ? plan.split_m : plan.split_n),
-      column_parts_(plan.stationary == Stationary::b ? plan.split_n : plan.split_m),
-      row_split_{roles_.rows, row_parts_},
-      column_split_{ceil_div(roles_.columns, block_.columns), column_parts_},
+      row_split_{roles_.rows, turned() ? plan.split_n : plan.split_m},
+      column_split_{ceil_div(roles_.columns, block_.columns),
+                    turned() ? plan.split_m : plan.split_n},
       depth_split_{ceil_div(roles_.depth, block_.depth), plan.split_k} {}
 
 Cell Geometry::cell(std::uint32_t tile) const {
-  const std::uint32_t layer = row_parts_ * column_parts_;
-  const std::uint32_t depth = tile / layer;
-  const std::uint32_t rest = tile % layer;
-  if (pairs_share_x()) return {rest / column_parts_, rest % column_parts_, depth};
-  return {rest % row_parts_, rest / row_parts_, depth};
+  const std::uint32_t depth = tile / layer();
+  const std::uint32_t rest = tile % layer();
+  if (pairs_share_x()) return {rest / column_parts(), rest % column_parts(), depth};
+  return {rest % row_parts(), rest / row_parts(), depth};
 }
 
 std::uint32_t Geometry::tile(const Cell& cell) const {
-  const std::uint32_t layer = row_parts_ * column_parts_;
-  const std::uint32_t within = pairs_share_x() ? cell.row * column_parts_ + cell.column
-                                               : cell.column * row_parts_ + cell.row;
-  return cell.depth * layer + within;
+  const std::uint32_t within = pairs_share_x() ? cell.row * column_parts() + cell.column
+                                               : cell.column * row_parts() + cell.row;
+  return cell.depth * layer() + within;
 }
 
 Cell Geometry::cell_of(std::uint64_t row, std::uint64_t column_block) const {
@@ -43,23 +40,6 @@ Interval Geometry::depth_blocks(std::uint32_t part, std::uint32_t cut) const {
   const Interval all = depth_blocks(part);
   const Interval mine = EvenSplit{all.size(), plan_.cuts}.part(cut);
   return {all.begin + mine.begin, all.begin + mine.end};
-}
-
-std::uint64_t Geometry::x_bytes(const Cell& cell, std::uint32_t cut) const {
-  return depth_blocks(cell.depth, cut).size() * rows(cell.row).size() * block_.x_bytes();
-}
-
-std::uint64_t Geometry::w_bytes(const Cell& cell, std::uint32_t cut) const {
-  return depth_blocks(cell.depth, cut).size() * column_blocks(cell.column).size() *
-         block_.w_bytes();
-}
-
-std::uint64_t Geometry::x_bytes() const {
-  return depth_split_.total * row_split_.total * block_.x_bytes();
-}
-
-std::uint64_t Geometry::w_bytes() const {
-  return depth_split_.total * column_split_.total * block_.w_bytes();
 }
 
 std::uint64_t Geometry::y_bytes(const Cell& cell) const {

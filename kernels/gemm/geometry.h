@@ -14,6 +14,10 @@ struct Cell {
 };
 constexpr Cell kFullest{0, 0, 0};  ///< even splits put the larger parts first
 
+/// An operand as the matrix unit has it. Its lines are rows of X or blocks of columns of W.
+enum class Side : std::uint8_t { x, w };
+constexpr Side kSides[] = {Side::x, Side::w};
+
 /// The arithmetic of a plan: who computes and receives what. All layouts are blocked:
 /// X [depth block][row][input], W [column block][depth block][words of ldcw], Y [column
 /// block][row][output].
@@ -25,9 +29,15 @@ class Geometry {
   [[nodiscard]] const Roles& roles() const { return roles_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] bool natural() const { return layout_ == Layout::natural; }
-  [[nodiscard]] std::uint32_t row_parts() const { return row_parts_; }
-  [[nodiscard]] std::uint32_t column_parts() const { return column_parts_; }
-  [[nodiscard]] std::uint32_t tiles() const { return row_parts_ * column_parts_ * plan_.split_k; }
+  /// Y is C transposed.
+  [[nodiscard]] bool turned() const { return plan_.stationary == Stationary::a; }
+  /// That operand is A, not B.
+  [[nodiscard]] bool is_a(Side side) const { return (side == Side::w) == turned(); }
+  [[nodiscard]] std::uint32_t row_parts() const { return row_split_.parts; }
+  [[nodiscard]] std::uint32_t column_parts() const { return column_split_.parts; }
+  /// Tiles that have one part of the depth, and all.
+  [[nodiscard]] std::uint32_t layer() const { return row_parts() * column_parts(); }
+  [[nodiscard]] std::uint32_t tiles() const { return layer() * plan_.split_k; }
 
   [[nodiscard]] Cell cell(std::uint32_t tile) const;
   [[nodiscard]] std::uint32_t tile(const Cell& cell) const;
@@ -43,12 +53,26 @@ class Geometry {
   [[nodiscard]] std::uint64_t depth_blocks() const { return depth_split_.total; }
   [[nodiscard]] Interval depth_blocks(std::uint32_t part, std::uint32_t cut) const;
 
+  /// How the lines of an operand are divided, and the part of them that a tile takes.
+  [[nodiscard]] const EvenSplit& lines(Side side) const {
+    return side == Side::x ? row_split_ : column_split_;
+  }
+  [[nodiscard]] static std::uint32_t part(Side side, const Cell& cell) {
+    return side == Side::x ? cell.row : cell.column;
+  }
+  /// Bytes of a line in a block of the depth.
+  [[nodiscard]] std::uint64_t line_bytes(Side side) const {
+    return side == Side::x ? block_.x_bytes() : block_.w_bytes();
+  }
   /// Bytes that one superstep brings to a tile.
-  [[nodiscard]] std::uint64_t x_bytes(const Cell& cell, std::uint32_t cut) const;
-  [[nodiscard]] std::uint64_t w_bytes(const Cell& cell, std::uint32_t cut) const;
+  [[nodiscard]] std::uint64_t bytes(Side side, const Cell& cell, std::uint32_t cut) const {
+    return depth_blocks(cell.depth, cut).size() * lines(side).part(part(side, cell)).size() *
+           line_bytes(side);
+  }
   /// A whole operand, padding included.
-  [[nodiscard]] std::uint64_t x_bytes() const;
-  [[nodiscard]] std::uint64_t w_bytes() const;
+  [[nodiscard]] std::uint64_t bytes(Side side) const {
+    return depth_split_.total * lines(side).total * line_bytes(side);
+  }
   [[nodiscard]] std::uint64_t y_bytes(const Cell& cell) const;
   /// The part of Y's bytes that this tile adds up when the depth is split.
   [[nodiscard]] Interval y_share(const Cell& cell) const;
@@ -78,8 +102,6 @@ class Geometry {
   Layout layout_;
   BlockShape block_;
   Roles roles_;
-  std::uint32_t row_parts_;
-  std::uint32_t column_parts_;
   EvenSplit row_split_;
   EvenSplit column_split_;
   EvenSplit depth_split_;

@@ -8,49 +8,6 @@ using plan::Tile;
 
 namespace {
 
-struct OutsideLayout {
-  PanelFile x, w, y;
-  std::vector<std::uint64_t> results;  ///< by tile: where its part of a panel of Y begins
-};
-
-OutsideLayout layout_of(const RoundGrid& grid, const Geometry& round) {
-  const Rounds& rounds = grid.rounds();
-  const bool b_stays = round.plan().stationary == Stationary::b;
-  const std::uint64_t a_panels = std::uint64_t{rounds.m} * rounds.k;
-  const std::uint64_t b_panels = std::uint64_t{rounds.n} * rounds.k;
-  OutsideLayout layout{{round.x_bytes(), b_stays ? a_panels : b_panels},
-                       {round.w_bytes(), b_stays ? b_panels : a_panels},
-                       {0, grid.passes()},
-                       {}};
-  for (Tile tile = 0; tile < round.tiles(); ++tile) {
-    layout.results.push_back(layout.y.held);
-    layout.y.held += round_up(round.result_bytes(round.cell(tile)), PanelFile::kGrain);
-  }
-  return layout;
-}
-
-/// Writes what the panels of an operand hold.
-struct PanelContents {
-  RoundGrid grid;
-  Storage storage;
-  Storage::Role role;
-  Stationary stationary;
-  const Operand* a;
-  const Operand* b;
-
-  void operator()(std::uint64_t panel, std::uint64_t at, std::span<std::byte> into) const {
-    storage.fill(at, *a, *b, origin(panel), into);
-  }
-
-  [[nodiscard]] Storage::Origin origin(std::uint64_t panel) const {
-    const Rounds& rounds = grid.rounds();
-    const std::uint64_t pass = panel / rounds.k;
-    const bool of_a = (role == Storage::Role::x) == (stationary == Stationary::b);
-    const RoundGrid::Origin at = grid.origin(of_a ? pass * rounds.n : pass, panel % rounds.k);
-    return {of_a ? at.m : at.n, at.k};
-  }
-};
-
 /// States a whole product in rounds.
 class RoundStatement {
  public:
@@ -59,15 +16,19 @@ class RoundStatement {
       : grid_(problem, plan),
         round_(grid_.problem(), plan),
         machine_(machine),
-        layout_(layout_of(grid_, round_)),
+        y_{0, grid_.passes()},
         description_(description),
-        product_(round_steps(round_, machine, code, description)) {}
+        product_(round_steps(round_, machine, code, description)) {
+    for (Tile tile = 0; tile < round_.tiles(); ++tile) {
+      results_.push_back(y_.held);
+      y_.held += round_up(round_.result_bytes(round_.cell(tile)), PanelFile::kGrain);
+    }
+  }
 
   void state(const Operand* a, const Operand* b) {
-    const bool b_stays = round_.plan().stationary == Stationary::b;
-    const plan::OuterId x = operand(Storage::Role::x, b_stays ? "a" : "b", layout_.x, a, b);
-    const plan::OuterId w = operand(Storage::Role::w, b_stays ? "b" : "a", layout_.w, a, b);
-    const plan::OuterId y = description_.outside({"c", layout_.y.bytes(), true, {}});
+    const From x = operand(Side::x, product_.x, a, b);
+    const From w = operand(Side::w, product_.w, a, b);
+    const plan::OuterId y = description_.outside({"c", y_.bytes(), true, {}});
     plan::Rounds rounds;
     rounds.name = "round";
     rounds.passes = grid_.passes();
@@ -80,7 +41,13 @@ class RoundStatement {
     rounds.pass_radices[0] = grid_.rounds().n;
     rounds.pass_radices[1] = grid_.rounds().m;
     rounds.in_place = product_.in_place;
-    rounds.loads = loads(x, w);
+    rounds.loads = [x, w](Tile tile, Loads& all) {
+      for (const From* from : {&x, &w}) {
+        plan::Load& one = all.emplace_back(from->load);
+        one.offset = from->storage.begin(tile);
+        one.row_bytes = from->storage.bytes_on(tile);
+      }
+    };
     rounds.stores = stores(y);
     description_.rounds(
         std::move(rounds), [&](bool first) { product_.round(first); }, [&] { product_.finish(); });
@@ -88,42 +55,39 @@ class RoundStatement {
   }
 
  private:
-  plan::OuterId operand(Storage::Role role, std::string_view name, const PanelFile& panels,
-                        const Operand* a, const Operand* b) {
-    plan::OuterArray array{name, panels.bytes()};
-    if (a != nullptr)
-      array.contents = panels.contents(PanelContents{grid_, Storage(round_, role, machine_.tiles),
-                                                     role, round_.plan().stationary, a, b});
-    return description_.outside(std::move(array));
-  }
-
+  /// A load of all of a panel, and how the tiles hold it.
+  struct From {
+    Storage storage;
+    plan::Load load;
+  };
   /// Panels of A follow each other by k, then m; those of B by k, then n.
-  [[nodiscard]] std::function<void(Tile, Loads&)> loads(plan::OuterId x, plan::OuterId w) const {
-    const Storage x_storage(round_, Storage::Role::x, machine_.tiles);
-    const Storage w_storage(round_, Storage::Role::w, machine_.tiles);
-    const bool b_stays = round_.plan().stationary == Stationary::b;
-    const Rounds rounds = grid_.rounds();
-    return [=, xs = layout_.x.stride(), ws = layout_.w.stride(), into_x = product_.x,
-            into_w = product_.w](Tile tile, Loads& all) {
-      const auto load = [&](BufferId into, plan::OuterId from, const Storage& storage,
-                            std::uint64_t stride, bool of_a) {
-        plan::Load one{{into}, from, storage.begin(tile), storage.bytes_on(tile)};
-        one.steps[0] = stride;
-        one.steps[of_a ? 2 : 1] = stride * rounds.k;
-        all.push_back(one);
-      };
-      load(into_x, x, x_storage, xs, b_stays);
-      load(into_w, w, w_storage, ws, !b_stays);
-    };
+  From operand(Side side, BufferId into, const Operand* a, const Operand* b) {
+    const Rounds& rounds = grid_.rounds();
+    const bool of_a = round_.is_a(side);
+    const PanelFile panels{round_.bytes(side),
+                           std::uint64_t{of_a ? rounds.m : rounds.n} * rounds.k};
+    const Storage storage(round_, side, machine_.tiles);
+    plan::OuterArray array{of_a ? "a" : "b", panels.bytes()};
+    if (a != nullptr)
+      array.contents = panels.contents(
+          [=, grid = grid_](std::uint64_t panel, std::uint64_t at, std::span<std::byte> bytes) {
+            const std::uint64_t pass = panel / grid.rounds().k * (of_a ? grid.rounds().n : 1);
+            const RoundGrid::Origin origin = grid.origin(pass, panel % grid.rounds().k);
+            storage.fill(at, *a, *b, {of_a ? origin.m : origin.n, origin.k}, bytes);
+          });
+    plan::Load load{{into}, description_.outside(std::move(array))};
+    load.steps[0] = panels.stride();
+    load.steps[of_a ? 2 : 1] = panels.stride() * rounds.k;
+    return {storage, load};
   }
 
   [[nodiscard]] std::function<void(Tile, Loads&)> stores(plan::OuterId y) const {
-    return [y, round = round_, layout = layout_, result = product_.result, n = grid_.rounds().n](
-               Tile tile, Loads& all) {
+    return [y, round = round_, results = results_, result = product_.result, stride = y_.stride(),
+            n = grid_.rounds().n](Tile tile, Loads& all) {
       if (tile >= round.tiles()) return;
-      plan::Load one{{result}, y, layout.results[tile], word(round.result_bytes(round.cell(tile)))};
-      one.steps[0] = layout.y.stride();
-      one.steps[1] = layout.y.stride() * n;
+      plan::Load one{{result}, y, results[tile], word(round.result_bytes(round.cell(tile)))};
+      one.steps[0] = stride;
+      one.steps[1] = stride * n;
       all.push_back(one);
     };
   }
@@ -133,18 +97,16 @@ class RoundStatement {
     program::Tensor tensor = tensor_of_blocks(round_);
     const Product& all = grid_.whole();
     tensor.shape = {all.m, all.n};
-    for (std::uint64_t pass = 0; pass < layout_.y.count; ++pass)
+    for (std::uint64_t pass = 0; pass < y_.count; ++pass)
       for (Tile tile = 0; tile < round_.tiles(); ++tile)
-        tensor.parts.push_back(
-            {program::OuterPlace{y, pass * layout_.y.stride() + layout_.results[tile]},
-             word(round_.result_bytes(round_.cell(tile)))});
+        tensor.parts.push_back({program::OuterPlace{y, pass * y_.stride() + results_[tile]},
+                                word(round_.result_bytes(round_.cell(tile)))});
     tensor.runs = [grid = grid_, round = round_](std::size_t part, program::Runs& runs) {
-      const RoundGrid::Origin at = grid.origin(part / round.tiles());
-      const bool turned = round.plan().stationary == Stationary::a;
+      Geometry::YPlace first{grid.origin(part / round.tiles()).m,
+                             grid.origin(part / round.tiles()).n};
+      if (round.turned()) std::swap(first.row, first.column);
       add_blocks(round, static_cast<std::uint32_t>(part % round.tiles()),
-                 {roles(grid.whole(), round.plan().stationary),
-                  turned ? Geometry::YPlace{at.n, at.m} : Geometry::YPlace{at.m, at.n}},
-                 runs);
+                 {roles(grid.whole(), round.plan().stationary), first}, runs);
     };
     return tensor;
   }
@@ -152,7 +114,8 @@ class RoundStatement {
   RoundGrid grid_;
   Geometry round_;
   const MachineConfig& machine_;
-  OutsideLayout layout_;
+  PanelFile y_;
+  std::vector<std::uint64_t> results_;  ///< by tile: where its part of a panel of Y begins
   plan::Description& description_;
   RoundSteps product_;
 };
@@ -181,17 +144,26 @@ RoundGrid::Origin RoundGrid::origin(std::uint64_t pass, std::uint64_t round) con
   return {pass / rounds_.n * each.m, pass % rounds_.n * each.n, round * each.k};
 }
 
-void describe_rounds(plan::Description& description, const Problem& problem, const Plan& plan,
-                     const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
-                     const Operand* b) {
-  RoundStatement(problem, plan, machine, code, description).state(a, b);
+plan::Described described(const Problem& problem, const Plan& plan, const MachineConfig& machine,
+                          const elf::KernelCode& code, const Operand* a, const Operand* b) {
+  const Geometry geometry = geometry_of(problem, plan);
+  plan::Description description(machine.tiles);
+  if (plan.rounds)
+    RoundStatement(problem, plan, machine, code, description).state(a, b);
+  else
+    describe_program(description, geometry, machine, code, a, b);
+  if (a != nullptr) {
+    description.tensor(data::tensor_of("A", *a, problem.dtype));
+    description.tensor(data::tensor_of("B", *b, problem.dtype));
+  }
+  return {std::move(description), representatives(geometry)};
 }
 
 OutsideTraffic outside_traffic(const Problem& problem, const Plan& plan) {
   const RoundGrid grid(problem, plan);
   const Geometry round(grid.problem(), plan);
   const std::uint64_t passes = grid.passes();
-  return {passes * grid.rounds().k * (round.x_bytes() + round.w_bytes()),
+  return {passes * grid.rounds().k * (round.bytes(Side::x) + round.bytes(Side::w)),
           passes * round.result_bytes()};
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/gemm/program.h"
 #include "kernels/gemm/storage.h"
+#include "sim/plan/search.h"
 
 /// A product whose operands lie in memory outside the tiles: it is computed in rounds, each a
 /// product of the tiles on a part of m, n and k.
@@ -38,16 +39,11 @@ class RoundGrid {
   bool needs_all_ = true;
 };
 
-/// States the program of a plan with rounds. As describe_program().
-void describe_rounds(plan::Description& description, const Problem& problem, const Plan& plan,
-                     const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
-                     const Operand* b);
-
 /// The program of a plan, with its tensors. Without operands it is good for estimates alone.
 /// Machine, code and operands outlive it.
-plan::Description describe(const Problem& problem, const Plan& plan, const MachineConfig& machine,
-                           const elf::KernelCode& code, const Operand* a = nullptr,
-                           const Operand* b = nullptr);
+plan::Described described(const Problem& problem, const Plan& plan, const MachineConfig& machine,
+                          const elf::KernelCode& code, const Operand* a = nullptr,
+                          const Operand* b = nullptr);
 
 /// The parts that blocks allow for m, n and k.
 Product most_parts(const Product& product, const BlockShape& block, Stationary stationary);

@@ -22,32 +22,22 @@ void append(std::vector<Storage::Piece>& pieces, const Storage::Piece& piece) {
 }  // namespace
 
 EvenSplit Panels::split() const {
-  const bool x = role_ == Storage::Role::x;
-  const std::uint64_t parts = x ? geometry_.row_parts() : geometry_.column_parts();
-  return {parts * geometry_.depth_blocks(), tiles_};
+  return {geometry_.lines(side_).parts * geometry_.depth_blocks(), tiles_};
 }
 
 Panel Panels::panel(std::uint32_t part, Interval depth) const {
   const BlockShape& block = geometry_.block();
-  Panel panel{};
-  panel.part = part;
-  panel.depth = depth;
-  if (role_ == Storage::Role::x) {
-    const Interval rows = geometry_.rows(part);
-    panel.row = rows.begin;
-    panel.rows = rows.size();
-    panel.chunk = depth.begin;
-    panel.chunks = depth.size();
-    panel.chunk_bytes = block.x_bytes();
-    return panel;
-  }
-  const Interval columns = geometry_.column_blocks(part);
-  panel.row = depth.begin * block.depth;
-  panel.rows = depth.size() * block.depth;
-  panel.chunk = columns.begin;
-  panel.chunks = columns.size();
-  panel.chunk_bytes = block.result_bytes();
-  return panel;
+  const Interval lines = geometry_.lines(side_).part(part);
+  if (side_ == Side::x)
+    return {lines.begin, lines.size(), depth.begin, depth.size(), block.x_bytes(), 0, part, depth};
+  return {depth.begin * block.depth,
+          depth.size() * block.depth,
+          lines.begin,
+          lines.size(),
+          block.result_bytes(),
+          0,
+          part,
+          depth};
 }
 
 std::vector<Panel> Panels::on_tile(std::uint32_t tile) const {
@@ -77,7 +67,7 @@ std::uint32_t Panels::holders() const {
 }
 
 std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) const {
-  const std::uint32_t part = role_ == Storage::Role::x ? cell.row : cell.column;
+  const std::uint32_t part = Geometry::part(side_, cell);
   const Interval depth = geometry_.depth_blocks(cell.depth, cut);
   const std::uint64_t first = part * geometry_.depth_blocks();
   std::vector<Storage::Piece> pieces;
@@ -94,11 +84,9 @@ std::vector<Storage::Piece> Panels::pieces(const Cell& cell, std::uint32_t cut) 
 
 void Panels::add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
                         std::vector<Storage::Piece>& pieces) const {
-  const Interval both{std::max(panel.depth.begin, wanted.begin),
-                      std::min(panel.depth.end, wanted.end)};
-  const BlockShape& block = geometry_.block();
-  const bool x = role_ == Storage::Role::x;
-  const std::uint64_t bytes = x ? panel.rows * block.x_bytes() : block.w_bytes();
+  const Interval both = kernels::common(panel.depth, wanted);
+  const bool x = side_ == Side::x;
+  const std::uint64_t bytes = geometry_.line_bytes(side_) * (x ? panel.rows : 1);
   const std::uint64_t runs = x ? 1 : panel.chunks;
   for (std::uint64_t run = 0; run < runs; ++run) {
     const std::uint64_t from = run * panel.depth.size() + both.begin - panel.depth.begin;
@@ -106,19 +94,6 @@ void Panels::add_pieces(const Panel& panel, std::uint32_t tile, Interval wanted,
     append(pieces,
            {tile, word(panel.offset + from * bytes), word(to * bytes), word(both.size() * bytes)});
   }
-}
-
-RowMajor RowMajor::of_x(const Geometry& geometry, std::uint32_t tiles) {
-  return {geometry.roles().rows, geometry.depth_blocks() * geometry.block().x_bytes(), tiles};
-}
-
-RowMajor RowMajor::of_w(const Geometry& geometry, std::uint32_t tiles) {
-  return {geometry.depth_blocks() * geometry.block().depth,
-          geometry.column_blocks() * geometry.block().result_bytes(), tiles};
-}
-
-RowMajor RowMajor::of_result(const Geometry& geometry, std::uint32_t tiles) {
-  return {geometry.roles().rows, geometry.column_blocks() * geometry.block().result_bytes(), tiles};
 }
 
 }  // namespace tessera::gemm

@@ -44,20 +44,6 @@ bool allows(Layout layout, Stationary stationary) {
   return layout == Layout::blocked || stationary == Stationary::b;
 }
 
-plan::Description describe(const Problem& problem, const Plan& plan, const MachineConfig& machine,
-                           const elf::KernelCode& code, const Operand* a, const Operand* b) {
-  plan::Description description(machine.tiles);
-  if (plan.rounds)
-    describe_rounds(description, problem, plan, machine, code, a, b);
-  else
-    describe_program(description, Geometry(problem, plan), machine, code, a, b);
-  if (a != nullptr) {
-    description.tensor(data::tensor_of("A", *a, problem.dtype));
-    description.tensor(data::tensor_of("B", *b, problem.dtype));
-  }
-  return description;
-}
-
 void describe(config::Fields& fields, Rounds& rounds) {
   const config::Range<std::uint32_t> parts{1, 1U << 24};
   fields.field({"m", "parts of m, one after the other"}, rounds.m, parts);
@@ -111,11 +97,9 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
                    "found {} x {} x {} = {} parts, allowed at most one for each of {}",
                    plan.split_m, plan.split_n, plan.split_k, tiles, counted(machine.tiles, "tile"));
   }
-  const Geometry geometry = geometry_of(problem, plan);
   const elf::KernelCode code("gemm");
   plan::Pricing pricing(costs);
-  const plan::Found found = plan::priced(
-      {describe(problem, plan, machine, code), representatives(geometry)}, true, pricing);
+  const plan::Found found = plan::priced(described(problem, plan, machine, code), true, pricing);
   plan.unit = block.form();
   return {plan, found.prediction, program::total(found.memory)};
 }

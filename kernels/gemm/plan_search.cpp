@@ -50,23 +50,21 @@ class Plans {
         functions_(code_, shell_, pricing.machine().tile.contexts),
         cuts_(problem.outside ? numbers_of_rounds(problem.product.k)
                               : numbers_of_cuts(problem.product.k)) {
-    space_.variants = [this](std::size_t option) {
-      return static_cast<std::uint32_t>(variants_of(option).size());
-    };
+    space_.variants = [this](std::size_t option) { return word(variants_of(option).size()); };
     space_.least_bytes = [this](std::size_t option) {
-      const Geometry geometry = geometry_of(problem_, with_cuts(option, options_[option].last));
+      const Geometry geometry =
+          geometry_of(problem_, with_cuts(option, variants_of(option).back()));
       const std::uint32_t tiles = pricing_.machine().tiles;
-      const std::uint64_t stored =
-          stored_bytes(geometry.x_bytes(), tiles) + stored_bytes(geometry.w_bytes(), tiles);
+      const std::uint64_t stored = stored_bytes(geometry.bytes(Side::x), tiles) +
+                                   stored_bytes(geometry.bytes(Side::w), tiles);
       // A single tile does not bring what it stores.
       const std::uint64_t brought =
-          tiles > 1 ? geometry.x_bytes(kFullest, 0) + geometry.w_bytes(kFullest, 0) : 0;
+          tiles > 1 ? geometry.bytes(Side::x, kFullest, 0) + geometry.bytes(Side::w, kFullest, 0)
+                    : 0;
       return stored + brought + geometry.y_bytes(kFullest);
     };
     space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      const Plan its = plan(option, variant);
-      return plan::Described(describe(problem_, its, pricing_.machine(), code_),
-                             representatives(geometry_of(problem_, its)));
+      return described(problem_, plan(option, variant), pricing_.machine(), code_);
     };
     space_.reserved = problem.reserved;
   }
@@ -134,7 +132,7 @@ class Plans {
   /// Supersteps, or rounds of k up to the next power of two: where loads are beside rounds, more of
   /// them may be faster, so each power is an option of its own.
   [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
-    const auto& [plan, most, last] = options_[option];
+    const auto& [plan, most] = options_[option];
     if (plan.rounds) return rounds_from(plan, most);
     return {cuts_.begin(), std::ranges::upper_bound(cuts_, most)};
   }
@@ -160,7 +158,7 @@ class Plans {
 
   void add(const Plan& plan, std::uint32_t most_cuts, const plan::Function& product) {
     if (plan.rounds) return add_rounds(plan, most_cuts, product);
-    options_.push_back({plan, most_cuts, *std::prev(std::ranges::upper_bound(cuts_, most_cuts))});
+    options_.push_back({plan, most_cuts});
     space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
   }
 
@@ -170,12 +168,11 @@ class Plans {
     const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
     const auto [read, written] = outside_traffic(problem_, plan);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
-      const std::vector<std::uint32_t> numbers = rounds_from(plan, most);
-      if (numbers.empty()) continue;
+      if (rounds_from(plan, most).empty()) continue;
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
       for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
         plan.rounds->loads = loads;
-        options_.push_back({plan, most, numbers.back()});
+        options_.push_back({plan, most});
         space_.bounds.push_back(
             kernels::least_cycles(machine, loads, turns, computing, read + written));
       }
@@ -242,10 +239,10 @@ class Plans {
 
   /// The fullest tile's product in one superstep, and what it receives for it.
   [[nodiscard]] std::uint64_t bound(const Geometry& geometry, const plan::Function& product) {
-    const std::uint64_t x = geometry.x_bytes(kFullest, 0);
-    const std::uint64_t w = geometry.w_bytes(kFullest, 0);
-    const bool share_x = geometry.pairs_share_x();
-    const ExchangeLoad load{0, share_x ? w : x, share_x ? x : w, geometry.tiles()};
+    std::uint64_t alone = geometry.bytes(Side::w, kFullest, 0);
+    std::uint64_t shared = geometry.bytes(Side::x, kFullest, 0);
+    if (!geometry.pairs_share_x()) std::swap(alone, shared);
+    const ExchangeLoad load{0, alone, shared, geometry.tiles()};
     return pricing_.costs().exchange(load) + least_product(product, geometry.rows(0).size(),
                                                            geometry.column_blocks(0).size(),
                                                            geometry.depth_blocks(0).size());
@@ -276,8 +273,8 @@ class Plans {
   std::vector<std::uint32_t> cuts_;  ///< or rounds of k
   std::optional<Rounds> rounds_;     ///< rounds of the plans that are added
   struct Option {
-    Plan plan;                 ///< plan of one superstep
-    std::uint32_t most, last;  ///< supersteps that it allows, and those of its last variant
+    Plan plan;           ///< plan of one superstep
+    std::uint32_t most;  ///< supersteps that it allows
   };
   std::vector<Option> options_;
   plan::Space space_;

@@ -1,6 +1,7 @@
 #include "kernels/gemm/program.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "kernels/stored.h"
@@ -53,8 +54,8 @@ class Statement {
   /// Layout blocked: A and B lie as the plan wants them.
   void blocked(const Operand* a, const Operand* b) {
     add_arrays();
-    x_ = stored(Storage::Role::x, "x stored", a, b);
-    w_ = stored(Storage::Role::w, "w stored", a, b);
+    x_ = stored(Side::x, "x stored", a, b);
+    w_ = stored(Side::w, "w stored", a, b);
     add_products();
     if (splits_depth()) add_partials();
     description_.tensor(
@@ -69,8 +70,8 @@ class Statement {
   /// result of a pass.
   RoundSteps given() {
     add_arrays();
-    x_ = stored(Storage::Role::x, "x given", nullptr, nullptr, false);
-    w_ = stored(Storage::Role::w, "w given", nullptr, nullptr, false);
+    x_ = stored(Side::x, "x given", nullptr, nullptr, false);
+    w_ = stored(Side::w, "w given", nullptr, nullptr, false);
     return {x_.array, w_.array, product_->result, product_->y_is_result(), {}, {}};
   }
   void round(bool first) { add_products(first, false); }
@@ -88,9 +89,7 @@ class Statement {
     // Before the product's long code: a near address takes one instruction.
     product_->functions.regrouping(geometry().block().y_bytes(), false);
     add_arrays();
-    const Side x = side(Storage::Role::x, matrices.a);
-    const Side w = side(Storage::Role::w, matrices.b);
-    add_panels(x, w);
+    add_panels({relaid(Side::x, matrices.a), relaid(Side::w, matrices.b)});
     add_products();
     add_rows_of_y();
     if (splits_depth()) add_partials();
@@ -98,10 +97,12 @@ class Statement {
   }
 
  private:
-  struct Side {
+  /// An operand in rows, and the panels that these become.
+  struct Relaid {
     std::shared_ptr<const Panels> panels;
     RowArray given;
     BufferId received, regrouped;
+    const plan::Function* regrouping;
   };
 
   [[nodiscard]] const Geometry& geometry() const { return product_->geometry; }
@@ -110,29 +111,26 @@ class Statement {
 
   /// `bytes` of the cell that a tile's part is sized for.
   template <class Bytes>
-  BufferId array(std::string_view name, const Bytes& bytes, bool keep = false,
-                 bool constant = false) {
-    plan::Array array{name,
-                      [p = product_, bytes](Tile tile) -> std::uint64_t {
-                        if (tile >= p->geometry.tiles()) return 0;
-                        return std::max<std::uint64_t>(bytes(p->geometry, p->size_cell(tile)),
-                                                       kLeastBytes);
-                      },
-                      keep};
-    array.constant = constant;
-    return description_.array(std::move(array));
+  BufferId array(std::string_view name, const Bytes& bytes, plan::Array of = {}) {
+    return kernels::Arrays{description_, tiles()}(
+        name,
+        [p = product_, bytes](Tile tile) {
+          return std::max<std::uint64_t>(bytes(p->geometry, p->size_cell(tile)), kLeastBytes);
+        },
+        std::move(of));
   }
 
   void add_arrays() {
     Stated& p = *product_;
-    p.result = array(
-        p.y_is_result() ? "y" : "result",
-        [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
-        !geometry().natural());
-    p.x = array(
-        "x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell, 0); }, false, true);
-    p.w = array(
-        "w", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell, 0); }, false, true);
+    const auto result = [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); };
+    p.result = array(p.y_is_result() ? "y" : "result", result, {.keep = !geometry().natural()});
+    const auto brought = [this](Side side, std::string_view name) {
+      return array(name,
+                   [side](const Geometry& g, const Cell& cell) { return g.bytes(side, cell, 0); },
+                   {.constant = true});
+    };
+    p.x = brought(Side::x, "x");
+    p.w = brought(Side::w, "w");
     p.y = p.y_is_result() && !geometry().natural() ? p.result : add_y("y");
     if (splits_depth())
       p.received = array("partials", [](const Geometry& g, const Cell& cell) {
@@ -144,11 +142,10 @@ class Statement {
     return array(name, [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
   }
 
-  Source stored(Storage::Role role, std::string_view name, const Operand* a, const Operand* b,
+  Source stored(Side side, std::string_view name, const Operand* a, const Operand* b,
                 bool filled = true) {
-    const auto storage = std::make_shared<const Storage>(geometry(), role, product_->machine.tiles);
-    plan::Array array{
-        name, [storage](Tile tile) -> std::uint64_t { return storage->bytes_on(tile); }, false};
+    const auto storage = std::make_shared<const Storage>(geometry(), side, product_->machine.tiles);
+    plan::Array array{name, [storage](Tile tile) { return storage->bytes_on(tile); }};
     if (filled)
       array.contents = [storage, a, b](Tile tile, std::span<std::byte> into) {
         if (a != nullptr) storage->fill(storage->begin(tile), *a, *b, {}, into);
@@ -160,23 +157,21 @@ class Statement {
   }
 
   /// As large on every tile as on the fullest.
-  Side side(Storage::Role role, const RowArray& given) {
-    const auto panels = std::make_shared<const Panels>(geometry(), role, product_->machine.tiles);
-    const auto bytes = [panels, most = panels->bytes_on(0)](Tile tile) -> std::uint64_t {
-      return tile < panels->holders() ? most : 0;
-    };
-    const bool x = role == Storage::Role::x;
-    Side made{panels, given, description_.array({x ? "x in rows" : "w in rows", bytes}),
-              description_.array({x ? "x panels" : "w panels", bytes})};
-    Source& source = x ? x_ : w_;
-    source.array = made.regrouped;
-    source.pieces = [panels](const Cell& cell, std::uint32_t cut) {
-      return panels->pieces(cell, cut);
-    };
-    return made;
+  Relaid relaid(Side side, const RowArray& given) {
+    const auto panels = std::make_shared<const Panels>(geometry(), side, product_->machine.tiles);
+    const kernels::Arrays add{description_, panels->holders()};
+    const auto bytes = [most = panels->bytes_on(0)](Tile) { return most; };
+    const bool x = side == Side::x;
+    const BufferId received = add(x ? "x in rows" : "w in rows", bytes);
+    const BufferId regrouped = add(x ? "x panels" : "w panels", bytes);
+    (x ? x_ : w_) = {regrouped, [panels](const Cell& cell, std::uint32_t cut) {
+                       return panels->pieces(cell, cut);
+                     }};
+    return {panels, given, received, regrouped,
+            &product_->functions.regrouping(panels->on_tile(0).front().chunk_bytes, true)};
   }
 
-  static void pull_panels(const Side& side, Tile tile, Pulls& pulls) {
+  static void pull_panels(const Relaid& side, Tile tile, Pulls& pulls) {
     for (const Panel& panel : side.panels->on_tile(tile)) {
       const std::uint64_t row_bytes = panel.chunks * panel.chunk_bytes;
       const std::uint64_t begin = panel.chunk * panel.chunk_bytes;
@@ -189,29 +184,22 @@ class Statement {
     }
   }
 
-  void add_panels(const Side& x, const Side& w) {
+  void add_panels(const std::array<Relaid, 2>& sides) {
     const Tile all = product_->machine.tiles;
     description_.exchange(
         "relayout a b", all,
-        [x, w](Tile tile, Pulls& pulls) {
-          pull_panels(x, tile, pulls);
-          pull_panels(w, tile, pulls);
+        [sides](Tile tile, Pulls& pulls) {
+          for (const Relaid& side : sides) pull_panels(side, tile, pulls);
         },
-        [x, w](Tile tile) -> std::uint64_t {
-          return x.given.stored.bytes_on(tile) + w.given.stored.bytes_on(tile);
+        [sides](Tile tile) -> std::uint64_t {
+          return sides[0].given.stored.bytes_on(tile) + sides[1].given.stored.bytes_on(tile);
         });
-    const plan::Function& x_code = regrouping_of(x);
-    const plan::Function& w_code = regrouping_of(w);
-    description_.compute("relayout a b", all, [x, w, &x_code, &w_code](Tile tile, Calls& calls) {
-      for (const Side* side : {&x, &w})
-        for (const Panel& panel : side->panels->on_tile(tile))
-          calls.add(side == &x ? x_code : w_code, {panel.rows, panel.chunks},
-                    {{side->received, panel.offset}, {side->regrouped, panel.offset}});
+    description_.compute("relayout a b", all, [sides](Tile tile, Calls& calls) {
+      for (const Relaid& side : sides)
+        for (const Panel& panel : side.panels->on_tile(tile))
+          calls.add(*side.regrouping, {panel.rows, panel.chunks},
+                    {{side.received, panel.offset}, {side.regrouped, panel.offset}});
     });
-  }
-
-  const plan::Function& regrouping_of(const Side& side) {
-    return product_->functions.regrouping(side.panels->on_tile(0).front().chunk_bytes, true);
   }
 
   /// `begins`: Y holds nothing yet; `ends`: it is complete then.
@@ -335,7 +323,7 @@ std::vector<Tile> representatives(const Geometry& geometry) {
   const std::uint32_t row =
       geometry.pairs_share_x() ? geometry.column_parts() : geometry.row_parts();
   // A pair is divided where a row of an odd number of tiles ends, or a layer; the last has none.
-  for (const std::uint32_t end : {row, geometry.row_parts() * geometry.column_parts()})
+  for (const std::uint32_t end : {row, geometry.layer()})
     if (end % 2 == 1 && end > 1) tiles.push_back(std::min(end, geometry.tiles() - 1));
   // Vector code takes four rows at a time, then two, then one: a row fewer may take longer.
   if (!geometry.block().on_unit() && geometry.row_parts() > 1)

@@ -30,13 +30,12 @@ void pull_shares(const Geometry& geometry, BufferId from, Cell cell, Interval by
     const Interval share = geometry.y_share(cell);
     const std::uint64_t begin = share.begin / block.partial_bytes * block.input_bytes;
     const std::uint64_t end = share.end / block.partial_bytes * block.input_bytes;
-    const std::uint64_t low = std::max(bytes.begin, begin);
-    const std::uint64_t high = std::min(bytes.end, end);
-    if (low >= high) continue;
-    pulls.push_back({{into.buffer, word(into.offset + low - bytes.begin)},
+    const Interval both = kernels::common(bytes, {begin, end});
+    if (both.size() == 0) continue;
+    pulls.push_back({kernels::behind(into, both.begin - bytes.begin),
                      geometry.tile(cell),
-                     {from, word(low - begin)},
-                     word(high - low)});
+                     {from, word(both.begin - begin)},
+                     word(both.size())});
   }
 }
 
@@ -50,9 +49,11 @@ RowArrays given_by_rows(const Geometry& geometry, Tile tiles, Description& descr
       if (from != nullptr) stored.fill(tile, type, into, element);
     };
   };
-  const RowMajor c = RowMajor::of_result(geometry, tiles);
-  const RowMajor x = RowMajor::of_x(geometry, tiles);
-  const RowMajor w = RowMajor::of_w(geometry, tiles);
+  const BlockShape& block = geometry.block();
+  const std::uint64_t pitch = geometry.column_blocks() * block.result_bytes();
+  const RowMajor c(geometry.roles().rows, pitch, tiles);
+  const RowMajor x(geometry.roles().rows, geometry.depth_blocks() * block.x_bytes(), tiles);
+  const RowMajor w(geometry.depth_blocks() * block.depth, pitch, tiles);
   const RowArray result = row_array(description, c, "c", true, {});
   const RowArray first = row_array(description, x, "a", false, filled(x, a));
   return {first, row_array(description, w, "b", false, filled(w, b)), result};
@@ -66,12 +67,11 @@ void pull_row(const Geometry& g, BufferId from, std::uint64_t row, Interval byte
   for (std::uint32_t column = 0; column < g.column_parts(); ++column) {
     const Interval blocks = g.column_blocks(column);
     const Interval part{blocks.begin * block.result_bytes(), blocks.end * block.result_bytes()};
-    const std::uint64_t low = std::max(bytes.begin, part.begin);
-    const std::uint64_t high = std::min(bytes.end, part.end);
-    if (low >= high) continue;
-    const std::uint64_t at = in_part * part.size() + low - part.begin;
-    pull_shares(g, from, {first.row, column, 0}, {at, at + high - low},
-                {into.buffer, word(into.offset + low - bytes.begin)}, pulls);
+    const Interval both = kernels::common(bytes, part);
+    if (both.size() == 0) continue;
+    const std::uint64_t at = in_part * part.size() + both.begin - part.begin;
+    pull_shares(g, from, {first.row, column, 0}, {at, at + both.size()},
+                kernels::behind(into, both.begin - bytes.begin), pulls);
   }
 }
 

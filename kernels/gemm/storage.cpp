@@ -6,32 +6,27 @@
 
 namespace tessera::gemm {
 
-Storage::Storage(const Geometry& geometry, Role role, std::uint32_t tiles)
-    : EvenStorage(role == Role::x ? geometry.x_bytes() : geometry.w_bytes(), kStorageGrain, tiles),
-      geometry_(geometry),
-      role_(role) {}
-
-std::size_t Storage::portion(const Cell& cell, std::uint32_t cut) const {
-  const std::size_t part = role_ == Role::x ? cell.row : cell.column;
-  return (part * geometry_.plan().split_k + cell.depth) * geometry_.plan().cuts + cut;
-}
+Storage::Storage(const Geometry& geometry, Side side, std::uint32_t tiles)
+    : EvenStorage(geometry.bytes(side), kStorageGrain, tiles), geometry_(geometry), side_(side) {}
 
 std::size_t Storage::portions() const {
-  const std::size_t parts = role_ == Role::x ? geometry_.row_parts() : geometry_.column_parts();
-  return parts * geometry_.plan().split_k * geometry_.plan().cuts;
+  return std::size_t{geometry_.lines(side_).parts} * geometry_.plan().split_k *
+         geometry_.plan().cuts;
+}
+
+Storage::Portion Storage::portion(std::size_t number) const {
+  const std::size_t cuts = geometry_.plan().cuts;
+  const std::size_t parts = geometry_.plan().split_k;
+  return {geometry_.lines(side_).part(number / cuts / parts),
+          geometry_.depth_blocks(word(number / cuts % parts), word(number % cuts))};
 }
 
 /// All portions of the lines before, and those of its own lines before.
-std::uint64_t Storage::begin_of(std::size_t portion) const {
-  if (portion == portions()) return bytes();
-  const Plan& plan = geometry_.plan();
-  const BlockShape& block = geometry_.block();
-  const auto part = word(portion / plan.cuts / plan.split_k);
-  const Interval lines = role_ == Role::x ? geometry_.rows(part) : geometry_.column_blocks(part);
-  const Interval depth =
-      geometry_.depth_blocks(word(portion / plan.cuts % plan.split_k), word(portion % plan.cuts));
-  const std::uint64_t each = role_ == Role::x ? block.x_bytes() : block.w_bytes();
-  return (lines.begin * geometry_.depth_blocks() + lines.size() * depth.begin) * each;
+std::uint64_t Storage::begin_of(std::size_t number) const {
+  if (number == portions()) return bytes();
+  const auto [lines, depth] = portion(number);
+  return (lines.begin * geometry_.depth_blocks() + lines.size() * depth.begin) *
+         geometry_.line_bytes(side_);
 }
 
 /// The portion that holds a byte.
@@ -46,7 +41,9 @@ std::size_t Storage::portion_at(std::uint64_t byte) const {
 }
 
 std::vector<Storage::Piece> Storage::pieces(const Cell& cell, std::uint32_t cut) const {
-  const std::size_t number = portion(cell, cut);
+  const Plan& plan = geometry_.plan();
+  const std::size_t part = Geometry::part(side_, cell);
+  const std::size_t number = (part * plan.split_k + cell.depth) * plan.cuts + cut;
   std::vector<Piece> all;
   for (const Piece& piece : EvenStorage::pieces(begin_of(number), begin_of(number + 1)))
     all.push_back(piece);
@@ -65,44 +62,36 @@ std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {
 }
 
 /// Vector `number` of a portion: the inputs of one position (X) or one input's weights (W).
-void Storage::fill_vector(std::size_t portion, std::uint64_t number, const Operand& a,
+void Storage::fill_vector(const Portion& portion, std::uint64_t number, const Operand& a,
                           const Operand& b, Origin origin, std::span<std::byte> into) const {
-  const Plan& plan = geometry_.plan();
   const BlockShape& block = geometry_.block();
-  const auto cut = word(portion % plan.cuts);
-  const auto depth_part = word(portion / plan.cuts % plan.split_k);
-  const auto part = word(portion / plan.cuts / plan.split_k);
-  const Interval depth = geometry_.depth_blocks(depth_part, cut);
+  const auto& [lines, depth] = portion;
   const auto put = [&](std::uint32_t i, std::uint64_t line, std::uint64_t input) {
-    const bool of_a = (role_ == Role::x) == (plan.stationary == Stationary::b);
     data::store_element(block.input, into, i,
-                        of_a ? a.element(line, input) : b.element(input, line));
+                        geometry_.is_a(side_) ? a.element(line, input) : b.element(input, line));
   };
-  if (role_ == Role::x) {
-    const Interval rows = geometry_.rows(part);
-    const std::uint64_t row = origin.line + rows.begin + number % rows.size();
-    const std::uint64_t first = origin.depth + (depth.begin + number / rows.size()) * block.depth;
+  if (side_ == Side::x) {
+    const std::uint64_t row = origin.line + lines.begin + number % lines.size();
+    const std::uint64_t first = origin.depth + (depth.begin + number / lines.size()) * block.depth;
     for (std::uint32_t i = 0; i < block.depth; ++i) put(i, row, first + i);
     return;
   }
   const std::uint64_t index = number / block.depth;
   const std::uint64_t input =
       origin.depth + (depth.begin + index % depth.size()) * block.depth + number % block.depth;
-  const std::uint64_t first =
-      origin.line + (geometry_.column_blocks(part).begin + index / depth.size()) * block.columns;
+  const std::uint64_t first = origin.line + (lines.begin + index / depth.size()) * block.columns;
   for (std::uint32_t j = 0; j < block.columns; ++j) put(j, first + j, input);
 }
 
 void Storage::fill(std::uint64_t begin, const Operand& a, const Operand& b, Origin origin,
                    std::span<std::byte> into) const {
   const BlockShape& block = geometry_.block();
-  const std::uint64_t vector =
-      role_ == Role::x ? block.x_bytes() : std::uint64_t{block.columns} * block.input_bytes;
+  const std::uint64_t vector = side_ == Side::x ? block.x_bytes() : block.result_bytes();
   kernels::fill_units(
       begin, into, vector,
       [&, number = portion_at(begin)](std::uint64_t unit, std::span<std::byte> whole) mutable {
         while (begin_of(number + 1) <= unit * vector) ++number;
-        fill_vector(number, unit - begin_of(number) / vector, a, b, origin, whole);
+        fill_vector(portion(number), unit - begin_of(number) / vector, a, b, origin, whole);
       });
 }
 
@@ -110,7 +99,6 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
                 program::Runs& runs) {
   const BlockShape& block = geometry.block();
   const Roles& its = part.whole;
-  const bool turned = geometry.plan().stationary == Stationary::a;
   const Cell cell = geometry.cell(tile);
   const std::uint64_t first = geometry.y_share(cell).begin / block.partial_bytes;
   const std::uint64_t end = first + geometry.result_bytes(cell) / block.input_bytes;
@@ -121,7 +109,7 @@ void add_blocks(const Geometry& geometry, std::uint32_t tile, const YPart& part,
     const std::uint64_t column = part.first.column + within.column;
     if (row >= its.rows || column >= its.columns) continue;
     const std::uint64_t held = std::min(next - at, its.columns - column);
-    if (turned)
+    if (geometry.turned())
       runs.add({at - first, column * its.rows + row, held, its.rows});
     else
       runs.add({at - first, row * its.columns + column, held, 1});
@@ -143,11 +131,9 @@ plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored, Buffe
 }
 
 program::Tensor tensor_of_blocks(const Geometry& geometry) {
-  const Roles& its = geometry.roles();
-  const bool turned = geometry.plan().stationary == Stationary::a;
-  return {"C", program::Role::result, geometry.block().input,
-          turned ? std::vector<std::uint64_t>{its.columns, its.rows}
-                 : std::vector<std::uint64_t>{its.rows, its.columns}};
+  std::vector<std::uint64_t> shape{geometry.roles().rows, geometry.roles().columns};
+  if (geometry.turned()) std::swap(shape[0], shape[1]);
+  return {"C", program::Role::result, geometry.block().input, std::move(shape)};
 }
 
 }  // namespace tessera::gemm

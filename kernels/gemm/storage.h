@@ -18,8 +18,7 @@ using Operand = data::DenseOperand;
 /// makes of them. A portion is what one superstep brings to a tile.
 class Storage : public EvenStorage {
  public:
-  enum class Role : std::uint8_t { x, w };
-  Storage(const Geometry& geometry, Role role, std::uint32_t tiles);
+  Storage(const Geometry& geometry, Side side, std::uint32_t tiles);
 
   /// The pieces of a portion.
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
@@ -36,15 +35,19 @@ class Storage : public EvenStorage {
             std::span<std::byte> into) const;
 
  private:
+  /// Lines, and blocks of the depth.
+  struct Portion {
+    Interval lines, depth;
+  };
+  [[nodiscard]] Portion portion(std::size_t number) const;
   [[nodiscard]] std::size_t portions() const;
-  [[nodiscard]] std::uint64_t begin_of(std::size_t portion) const;
+  [[nodiscard]] std::uint64_t begin_of(std::size_t number) const;
   [[nodiscard]] std::size_t portion_at(std::uint64_t byte) const;
-  [[nodiscard]] std::size_t portion(const Cell& cell, std::uint32_t cut) const;
-  void fill_vector(std::size_t portion, std::uint64_t number, const Operand& a, const Operand& b,
+  void fill_vector(const Portion& portion, std::uint64_t number, const Operand& a, const Operand& b,
                    Origin origin, std::span<std::byte> into) const;
 
   Geometry geometry_;
-  Role role_;
+  Side side_;
 };
 
 /// A rectangle of a row-major matrix, cut along the chunks that the matrix unit takes at once.
@@ -65,8 +68,8 @@ struct Panel {
 /// and goes to the tiles of its part.
 class Panels {
  public:
-  Panels(const Geometry& geometry, Storage::Role role, std::uint32_t tiles)
-      : geometry_(geometry), role_(role), tiles_(tiles) {}
+  Panels(const Geometry& geometry, Side side, std::uint32_t tiles)
+      : geometry_(geometry), side_(side), tiles_(tiles) {}
 
   [[nodiscard]] std::vector<Panel> on_tile(std::uint32_t tile) const;
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile) const;
@@ -82,7 +85,7 @@ class Panels {
                   std::vector<Storage::Piece>& pieces) const;
 
   Geometry geometry_;
-  Storage::Role role_;
+  Side side_;
   std::uint32_t tiles_;
 };
 
@@ -92,9 +95,6 @@ class RowMajor : public EvenStorage {
  public:
   RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
       : EvenStorage(rows * pitch_bytes, kStorageGrain, tiles), pitch_(pitch_bytes) {}
-  static RowMajor of_x(const Geometry& geometry, std::uint32_t tiles);
-  static RowMajor of_w(const Geometry& geometry, std::uint32_t tiles);
-  static RowMajor of_result(const Geometry& geometry, std::uint32_t tiles);
 
   [[nodiscard]] std::uint64_t pitch() const { return pitch_; }
   /// The pieces of bytes [begin, end) of a row.

@@ -8,6 +8,9 @@
 #include "kernels/stored.h"
 
 namespace tessera::gemm {
+
+using plan::Tile;
+
 namespace {
 
 /// Sizes of a side in parts, in whole `unit`s, largest first; or the one that is given. Numbers of
@@ -146,10 +149,12 @@ class TiledPlans {
       sizes[2] = kept / 2 / (contexts / rows);
       b_bytes = kept * kept_bytes(type);
     }
-    const auto code =
-        kernels::Codelet::of(code_, shell_, shared_code(type, blocks_ != nullptr), contexts);
+    const auto code = [&](const std::string& name) {
+      return kernels::Codelet::of(code_, shell_, name, contexts);
+    };
+    const bool kept = blocks_ != nullptr;
     const plan::Function& call = shell_.function(
-        call_of(code, type, patch, blocks_ != nullptr, Begins::zeros, Ends::results));
+        products_of(code(shared_code(type, kept)), {&type, kept, Begins::zeros, Ends::results}));
     // A pair of tiles has the same rows, or the same columns where there is one of these.
     std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
     if (plan.array_columns == 1) std::swap(shared, alone);
@@ -159,8 +164,7 @@ class TiledPlans {
     if (plan.depth_parts == 1) return product;
     const std::uint64_t sums =
         CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
-    const plan::Function& sum = shell_.function(
-        sum_of(kernels::Codelet::of(code_, shell_, sum_code(type), contexts), type, 0));
+    const plan::Function& sum = shell_.function(sum_of(code(sum_code(type)), type, 0));
     return product + pricing_.call(shell_, sum, {sums, plan.depth_parts - 1U}) + costs().barrier() +
            costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
   }
@@ -191,6 +195,16 @@ class TiledPlans {
 };
 
 }  // namespace
+
+std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts) {
+  const auto most = [=](std::uint32_t rows) {
+    return ceil_div(parts, rows) * ceil_div(patches, contexts / rows);
+  };
+  std::uint32_t best = 1;
+  for (std::uint32_t rows = 2; rows <= contexts; ++rows)
+    if (most(rows) < most(best)) best = rows;
+  return best;
+}
 
 Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks) {

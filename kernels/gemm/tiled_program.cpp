@@ -1,84 +1,332 @@
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "kernels/gemm/tiled_product.h"
-#include "sim/plan/lower.h"
+#include "kernels/stored.h"
+#include "sim/base/ranges.h"
 
 namespace tessera::gemm {
+namespace {
 
 using kernels::behind;
-using kernels::Stored;
+using plan::Tile;
 
-plan::Function call_of(const kernels::Codelet& code, const VectorType& type, const Patch& patch,
-                       bool kept, Begins begins, Ends ends) {
-  const auto tile = [=](const Sizes& sizes) {
-    return CoreTile{word(sizes[0] * patch.rows), word(sizes[1] * column_unit(type, patch)),
-                    word(least_depth(type) + (kept ? 0 : sizes[2] * depth_unit(type)))};
-  };
-  const auto sample = [=](const Sizes& sizes) {
-    return KeptSample(type, word(sizes[1]), word(sizes[1] + sizes[2]));
-  };
-  plan::Function made{fmt::format("{} {} {}", shared_code(type, kept), static_cast<int>(begins),
-                                  static_cast<int>(ends)),
-                      {{}, {}, {1, 0, 2}},
-                      [=](const Sizes& sizes, std::span<const Place> of) {
-                        const CoreTile each = tile(sizes);
-                        std::vector<CoreProduct> workers;
-                        for (std::uint32_t w = 0; w < code.contexts; ++w)
-                          workers.push_back({&type,
-                                             each,
-                                             of[0],
-                                             of[1],
-                                             behind(of[2], w * each.c_bytes(type)),
-                                             behind(of[3], w * each.sum_bytes(type)),
-                                             of[4],
-                                             0,
-                                             begins,
-                                             ends,
-                                             {}});
-                        if (kept) {
-                          const auto [pairs, steps] = sample(sizes).lists;
-                          for (CoreProduct& worker : workers)
-                            worker.lists = {behind(of[1], pairs), behind(of[1], steps)};
-                        }
-                        return code.all(shared_arguments(workers, code.contexts));
-                      },
-                      [=](const Sizes& sizes) -> std::vector<std::uint64_t> {
-                        const CoreTile each = tile(sizes);
-                        const std::uint64_t all = code.contexts;
-                        return {each.a_bytes(type),
-                                kept
-                                    ? sample(sizes).bytes.size() + std::size_t{2} * kept_bytes(type)
-                                    : each.b_bytes(type),
-                                all * each.c_bytes(type), all * each.sum_bytes(type), kZeroBytes};
-                      }};
-  if (kept)
-    made.contents = [=](const Sizes& sizes, std::size_t operand, std::span<std::byte> into) {
-      std::ranges::fill(into, std::byte{});
-      if (operand == 1) std::ranges::copy(sample(sizes).bytes, into.begin());
+/// An operand as all tiles hold it, in the order in which tile code reads it: units of so many
+/// bytes, those of a panel one behind the other. A tile's part of C takes so many panels, and of
+/// each so many units a step.
+struct Held {
+  std::uint64_t unit, panels, units;
+  kernels::Stored stored = {};
+};
+
+/// A worker's share of a tile of C: parts of its rows and patches of its columns.
+struct Share {
+  Interval parts, patches;
+};
+
+/// A product on tiles: what its description's functions keep.
+class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
+ public:
+  TiledProduct(VectorProduct of, const MachineConfig& machine)
+      : of_(std::move(of)),
+        grid_(of_.grid),
+        type_(*grid_.type),
+        tile_(grid_.plan.tile()),
+        contexts_(machine.tile.contexts),
+        parts_(tile_.rows / grid_.patch.rows),
+        patches_(tile_.columns / column_unit(type_, grid_.patch)),
+        worker_rows_(rows_of_workers(parts_, patches_, contexts_)) {
+    for (Tile column = 0; column < (grid_.kept ? grid_.plan.array_columns : 1); ++column)
+      worker_ends_.push_back(columns_of_workers(column));
+  }
+  TiledProduct(const TiledProduct&) = delete;
+  TiledProduct& operator=(const TiledProduct&) = delete;
+
+  [[nodiscard]] const VectorGrid& grid() const { return grid_; }
+  /// Tiles that have a part of the depth, and all.
+  [[nodiscard]] Tile tiles_of_part() const {
+    return grid_.plan.array_rows * grid_.plan.array_columns;
+  }
+  [[nodiscard]] Tile tiles() const { return tiles_of_part() * grid_.parts; }
+  /// Bytes of C that a tile ends with: all of its own or, of parts of the depth, a share.
+  [[nodiscard]] std::uint64_t c_bytes(Tile tile) const { return ended(tile).size() * kResultBytes; }
+  /// Tiles that stand for all: in some steps one that computes most, those whose pair is divided,
+  /// and the last.
+  [[nodiscard]] std::vector<Tile> stand_for_all() const {
+    constexpr std::uint32_t kMostSteps = 16;  // evenly chosen
+    std::vector<Tile> all{0, tiles() - 1};
+    for (const Tile end : {grid_.plan.array_columns, tiles_of_part()})
+      if (end % 2 == 1 && end > 1) all.push_back(std::min(end, tiles() - 1));
+    const std::uint32_t steps = grid_.kept ? std::min(grid_.steps, kMostSteps) : 0;
+    for (std::uint32_t i = 0; i < steps; ++i) {
+      const auto step = static_cast<std::uint32_t>(std::uint64_t{i} * grid_.steps / steps);
+      const auto pairs = [&](Tile tile) {
+        return grid_.kept->pairs(column_of(tile), step_of(tile, step));
+      };
+      Tile most = 0;
+      for (Tile part = 0; part < grid_.parts; ++part)
+        for (Tile column = 0; column < grid_.plan.array_columns; ++column)
+          if (const Tile tile = part * tiles_of_part() + column; pairs(tile) > pairs(most))
+            most = tile;
+      all.push_back(most);
+    }
+    return sorted_once(std::move(all));
+  }
+  /// A by panels of a patch's rows: [row][input].
+  [[nodiscard]] Held held_a(plan::Description& d) const {
+    Held a{grid_.patch.rows * type_.inputs * type_.bytes, parts_, tile_.depth / type_.inputs};
+    hold(d, "a", a, grid_.plan.array_rows, a.unit,
+         [its = shared_from_this()](auto unit, auto into) {
+           its->write_unit(
+               unit, {its->grid_.patch.rows, its->of_.product.m}, into,
+               [&](auto row, auto input) { return its->of_.a.value(row, input); },
+               [&](auto row, auto input) { return row * its->type_.inputs + input; });
+         });
+    return a;
+  }
+  /// B by panels of a patch's columns, [block][input][column]; of kept blocks tile by tile.
+  [[nodiscard]] Held held_b(plan::Description& d) const {
+    const std::uint32_t columns = column_unit(type_, grid_.patch);
+    Held b{columns * type_.inputs * type_.bytes, patches_, tile_.depth / type_.inputs};
+    if (grid_.kept) b = {grid_.kept->block_bytes(), 1, 1};
+    hold(d, "b", b, grid_.plan.array_columns, grid_.kept ? kSlotAlign : b.unit,
+         [its = shared_from_this(), columns](auto unit, auto into) {
+           const std::uint32_t steps = its->grid_.all_steps();
+           if (its->grid_.kept)
+             return its->grid_.kept->write_blocks(word(unit / steps), word(unit % steps), into);
+           its->write_unit(
+               unit, {columns, its->of_.product.n}, into,
+               [&](auto column, auto input) { return its->of_.b->value(input, column); },
+               [&](auto column, auto input) { return its->type_.place(input, column); });
+         });
+    return b;
+  }
+  /// The lists of a tile's kept blocks, step by step: it has them from the beginning.
+  [[nodiscard]] Place lists(plan::Description& d) const {
+    const std::uint32_t each = grid_.kept->list_bytes();
+    plan::Array lists{"lists",
+                      [each, steps = grid_.steps](Tile) { return std::uint64_t{each} * steps; }};
+    lists.contents = [its = shared_from_this(), each](Tile tile, std::span<std::byte> into) {
+      for (std::uint32_t step = 0; step < its->grid_.steps; ++step)
+        its->grid_.kept->write_lists(its->column_of(tile), its->step_of(tile, step),
+                                     into.subspan(std::size_t{step} * each, each));
     };
-  return made;
-}
+    lists.tiles = tiles();
+    return {d.array(std::move(lists))};
+  }
+  [[nodiscard]] std::uint64_t b_buffer_bytes() const {
+    if (!grid_.kept) return tile_.b_bytes(type_);
+    return grid_.kept->block_bytes() + std::uint64_t{2} * kept_bytes(type_);  // it reads ahead
+  }
+  void pull_a(const Held& a, Place into, Tile tile, std::uint32_t step, Pulls& pulls) const {
+    pull(a, row_of(tile), into, step_of(tile, step), pulls);
+  }
+  void pull_b(const Held& b, Place into, Tile tile, std::uint32_t step, Pulls& pulls) const {
+    pull(b, column_of(tile), into, step_of(tile, step), pulls);
+  }
+  /// The workers' shares of a tile's product, whose operands are given as if one worker did all of
+  /// it.
+  [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, Tile tile,
+                                                 std::uint32_t step) const {
+    const CoreTile patch = this->patch();
+    std::vector<CoreProduct> all;
+    std::uint64_t before = 0;  // patches
+    for (const Share& share : shares(tile)) {
+      CoreProduct& worker = all.emplace_back(whole);
+      worker.tile.rows = word(share.parts.size() * patch.rows);
+      worker.tile.columns = word(share.patches.size() * patch.columns);
+      worker.a = behind(std::get<Place>(whole.a), share.parts.begin * patch.a_bytes(type_));
+      if (grid_.parts == 1)
+        worker.c = behind(std::get<Place>(whole.c), before * patch.c_bytes(type_));
+      if (grid_.keeps_sums())
+        worker.sums = behind(std::get<Place>(whole.sums), before * patch.sum_bytes(type_));
+      before += share.parts.size() * share.patches.size();
+      std::uint64_t at = share.patches.begin * patch.b_bytes(type_);
+      if (grid_.kept) {
+        const std::uint32_t first =
+            pairs(column_of(tile), step_of(tile, step), {0, share.patches.begin});
+        at = std::uint64_t{2} * first * kept_bytes(type_);
+        const Place lists = behind(std::get<Place>(whole.lists->pairs),
+                                   std::uint64_t{step} * grid_.kept->list_bytes());
+        const auto begin = grid_.kept->lists(lists.offset);
+        worker.lists = {behind({lists.buffer, begin.pairs}, 2 * share.patches.begin),
+                        behind({lists.buffer, begin.steps}, std::uint64_t{4} * first)};
+      }
+      worker.b = behind(std::get<Place>(whole.b), at);
+    }
+    return all;
+  }
+  /// Bytes of A and B that a tile sends in a step, for estimates.
+  [[nodiscard]] std::uint64_t sent(const Held& a, const Held& b, Tile tile) const {
+    return ceil_div(a.stored.bytes_on(tile) + b.stored.bytes_on(tile), std::uint64_t{grid_.steps});
+  }
+  /// A tile's pulls of its share of all parts' sums, part by part, which add_up() adds up.
+  void pull_sums(Place sums, Place into, Tile tile, Pulls& pulls) const {
+    const Interval own = ended(tile);
+    if (own.size() == 0) return;
+    for (std::uint32_t part = 0; part < grid_.parts; ++part)
+      pulls.push_back({behind(into, part * own.size() * kSumBytes),
+                       part * tiles_of_part() + tile % tiles_of_part(),
+                       behind(sums, own.begin * kSumBytes), word(own.size() * kSumBytes)});
+  }
+  void add_up(const plan::Function& sum, Place parts, Place into, Tile tile, Calls& calls) const {
+    const std::uint64_t own = ended(tile).size();
+    if (own > 0) calls.add(sum, {own, grid_.parts - 1U}, {parts, into});
+  }
+  /// Sizes, as products_of() says, of the worker that has most to do.
+  [[nodiscard]] Sizes sizes(Tile tile, std::uint32_t step) const {
+    Sizes most{0, 0, 0};
+    for (const Share& share : shares(tile)) {
+      if (share.parts.size() * share.patches.size() == 0) continue;
+      const std::uint64_t turns =
+          grid_.kept
+              ? pairs(column_of(tile), step_of(tile, step), share.patches) - share.patches.size()
+              : (tile_.depth - least_depth(type_)) / depth_unit(type_);
+      const auto work = [](const Sizes& of) { return of[0] * (of[1] + of[2]); };
+      if (const Sizes own{share.parts.size(), share.patches.size(), turns}; work(own) > work(most))
+        most = own;
+    }
+    return most;
+  }
+  /// C [worker][part][patch][block][row][column].
+  void add_runs(Tile tile, program::Runs& runs) const {
+    const std::uint64_t m = of_.product.m, n = of_.product.n;
+    const std::uint64_t each = kResultBytes / type_.bytes;
+    const Interval own = ended(tile);
+    std::uint64_t at = 0;  // from the first of the numbers that the tile ends with
+    at -= own.begin * each;
+    const auto add_row = [&](std::uint64_t row, std::uint64_t column) {
+      if (at < own.size() * each && row < m && column < n) {
+        const std::uint64_t count = std::min<std::uint64_t>(type_.outputs, n - column);
+        if (of_.names.transposed)
+          runs.add({at, column * m + row, count, m});
+        else
+          runs.add({at, row * n + column, count, 1});
+      }
+      at += type_.outputs;
+    };
+    for (const Share& share : shares(tile))
+      for (std::uint64_t part = share.parts.begin; part < share.parts.end; ++part)
+        for (std::uint64_t block = share.patches.begin * grid_.patch.blocks;
+             block < share.patches.end * grid_.patch.blocks; ++block)
+          for (std::uint32_t row = 0; row < grid_.patch.rows; ++row)
+            add_row(std::uint64_t{row_of(tile)} * tile_.rows + part * grid_.patch.rows + row,
+                    std::uint64_t{column_of(tile)} * tile_.columns + block * type_.outputs);
+  }
 
-plan::Function sum_of(const kernels::Codelet& code, const VectorType& type, std::uint32_t shift) {
-  return {fmt::format("{} {}", sum_code(type), shift),
-          {{code.contexts, std::uint64_t{8} * code.contexts, 32}, {}},
-          [=](const Sizes& sizes, std::span<const Place> of) {
-            return code.all(code.dealt(
-                {shift, word(sizes[0] * kSumBytes), word(sizes[1])}, sizes[0],
-                [&](Interval part, kernels::Arguments& into) {
-                  into.insert(into.end(), {behind(of[0], part.begin * kSumBytes),
-                                           behind(of[1], part.begin * kResultBytes),
-                                           word(part.size() * kSumBytes / 4), word(part.size())});
-                }));
-          },
-          [](const Sizes& sizes) -> std::vector<std::uint64_t> {
-            return {sizes[0] * kSumBytes * (sizes[1] + 1), sizes[0] * kResultBytes};
-          }};
-}
+ private:
+  [[nodiscard]] std::uint32_t row_of(Tile tile) const {
+    return tile % tiles_of_part() / grid_.plan.array_columns;
+  }
+  [[nodiscard]] std::uint32_t column_of(Tile tile) const { return tile % grid_.plan.array_columns; }
+  /// Number of a step of a tile among those of all parts of the depth.
+  [[nodiscard]] std::uint32_t step_of(Tile tile, std::uint32_t step) const {
+    return tile / tiles_of_part() * grid_.steps + step;
+  }
+  [[nodiscard]] CoreTile patch() const {
+    return {grid_.patch.rows, column_unit(type_, grid_.patch), tile_.depth};
+  }
+  /// Accumulators, in the order of sums, that a tile adds up and ends with.
+  [[nodiscard]] Interval ended(Tile tile) const {
+    const std::uint64_t all =
+        std::uint64_t{parts_} * patches_ * patch().sum_bytes(type_) / kSumBytes;
+    return EvenSplit{all, grid_.parts}.part(tile / tiles_of_part());
+  }
+  /// Adds the array of an operand, for so many tiles of C along it; `write(unit, into)` writes a
+  /// unit.
+  template <class Write>
+  void hold(plan::Description& d, std::string_view name, Held& held, std::uint64_t tiles,
+            std::uint64_t grain, Write write) const {
+    const std::uint64_t units = tiles * held.panels * grid_.all_steps() * held.units;
+    held.stored = {d, name, EvenStorage(units * held.unit, grain, d.tiles()),
+                   [write, unit = held.unit](std::uint64_t first, std::span<std::byte> into) {
+                     kernels::fill_units(first, into, unit, write);
+                   }};
+  }
+  /// Writes a step's inputs of a panel of so many `lines` of the operand, which has so many.
+  struct Lines {
+    std::uint32_t lines, all;
+  };
+  template <class Value, class At>
+  void write_unit(std::uint64_t unit, const Lines& panel, std::span<std::byte> into,
+                  const Value& value, const At& at) const {
+    const std::uint64_t steps = grid_.k / type_.inputs;
+    const std::uint32_t line = word(unit / steps * panel.lines);
+    const std::uint32_t first = word(unit % steps * type_.inputs);
+    std::ranges::fill(into, std::byte{});
+    for (std::uint32_t l = 0; l < panel.lines && line + l < panel.all; ++l)
+      for (std::uint32_t i = 0; i < type_.inputs && first + i < of_.product.k; ++i)
+        store_number(type_, value(line + l, first + i),
+                     into.data() + std::size_t{at(l, i)} * type_.bytes);
+  }
+  /// Pulls of a tile's panels, from each the step of that number among those of all parts of the
+  /// depth; `place`: the tile's row or column.
+  void pull(const Held& from, std::uint64_t place, Place into, std::uint64_t number,
+            Pulls& pulls) const {
+    const std::uint64_t bytes = from.units * from.unit;
+    for (std::uint64_t i = 0; i < from.panels; ++i) {
+      const std::uint64_t step = (place * from.panels + i) * grid_.all_steps() + number;
+      from.stored.pull({step * bytes, (step + 1) * bytes}, behind(into, i * bytes), pulls);
+    }
+  }
+  /// Pairs of kept blocks in some patches of a column of tiles.
+  [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step,
+                                    const Interval& patches) const {
+    std::uint32_t sum = 0;
+    for (std::uint64_t patch = patches.begin; patch < patches.end; ++patch)
+      sum += grid_.kept->pairs_of_patch(column, step, word(patch));
+    return sum;
+  }
+  /// Ends of the workers' patches, the same in all steps: sums stay where they are. Kept blocks:
+  /// workers have about as many pairs of steps.
+  [[nodiscard]] std::vector<std::uint64_t> columns_of_workers(std::uint32_t column) const {
+    const std::uint32_t across = contexts_ / worker_rows_;
+    std::vector<std::uint64_t> ends;
+    if (!grid_.kept) {
+      for (std::uint32_t i = 0; i < across; ++i)
+        ends.push_back(EvenSplit{patches_, across}.part(i).end);
+      return ends;
+    }
+    std::vector<std::uint64_t> of_patch(patches_);
+    for (std::uint32_t patch = 0; patch < patches_; ++patch)
+      for (std::uint32_t step = 0; step < grid_.all_steps(); ++step)
+        of_patch[patch] += grid_.kept->pairs_of_patch(column, step, patch);
+    const std::uint64_t all = std::accumulate(of_patch.begin(), of_patch.end(), std::uint64_t{0});
+    std::uint64_t before = 0;
+    for (std::uint32_t patch = 0; patch < patches_; ++patch) {
+      // It belongs to the worker that its middle is due to.
+      const std::uint64_t middle = 2 * before + of_patch[patch];
+      while (ends.size() + 1 < across && middle * across >= 2 * all * (ends.size() + 1))
+        ends.push_back(patch);
+      before += of_patch[patch];
+    }
+    ends.resize(across, patches_);
+    return ends;
+  }
+  [[nodiscard]] std::vector<Share> shares(Tile tile) const {
+    const EvenSplit rows{parts_, worker_rows_};
+    const auto& ends = worker_ends_[grid_.kept ? column_of(tile) : 0];
+    std::vector<Share> shares;
+    for (std::uint32_t row = 0; row < worker_rows_; ++row)
+      for (std::size_t i = 0; i < ends.size(); ++i)
+        shares.push_back({rows.part(row), {i == 0 ? 0 : ends[i - 1], ends[i]}});
+    return shares;
+  }
+
+  VectorProduct of_;
+  const VectorGrid& grid_;
+  const VectorType& type_;
+  CoreTile tile_;
+  std::uint32_t contexts_;
+  std::uint32_t parts_, patches_;  ///< per tile of C
+  std::uint32_t worker_rows_;
+  /// By column of tiles, or for all: where the patches of each worker of a row end.
+  std::vector<std::vector<std::uint64_t>> worker_ends_;
+};
+
+}  // namespace
 
 plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& machine) {
   const auto p = std::make_shared<const TiledProduct>(of, machine);
@@ -87,17 +335,14 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
   const VectorType& type = *grid.type;
   plan::Description d(machine.tiles);
   const auto array_of = [&](std::string_view name, auto bytes, plan::Array made = {}) {
-    made.name = name;
-    made.bytes = [bytes](Tile at) -> std::uint64_t { return bytes(at); };
     made.align = kSlotAlign;
-    made.tiles = p->tiles();
-    return Place{d.array(std::move(made))};
+    return Place{kernels::Arrays{d, p->tiles()}(name, bytes, std::move(made))};
   };
   const auto array = [&](std::string_view name, std::uint64_t bytes, plan::Array made = {}) {
     return array_of(
         name, [bytes](Tile) { return bytes; }, std::move(made));
   };
-  const Stored a = p->stored_a(d), b = p->stored_b(d);
+  const Held a = p->held_a(d), b = p->held_b(d);
   CoreProduct whole{
       &type,
       tile,
@@ -109,8 +354,9 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
       array("zeros", kZeroBytes, {.contents = plan::zeros}),
       of.shift};
   if (grid.kept) whole.lists = {p->lists(d), 0U};
-  const auto code = kernels::Codelet::of(
-      elf::KernelCode("gemm"), d, shared_code(type, grid.kept != nullptr), machine.tile.contexts);
+  const bool kept = grid.kept != nullptr;
+  const elf::KernelCode codes("gemm");
+  const auto code = kernels::Codelet::of(codes, d, shared_code(type, kept), machine.tile.contexts);
   for (std::uint32_t step = 0; step < grid.steps; ++step) {
     d.exchange(
         "inputs", p->tiles(),
@@ -122,7 +368,7 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     whole.begins = grid.begins(step);
     whole.ends = grid.ends(step);
     const plan::Function& function =
-        d.function(call_of(code, type, grid.patch, grid.kept != nullptr, whole.begins, whole.ends));
+        d.function(products_of(code, {&type, kept, whole.begins, whole.ends}));
     d.compute("product", p->tiles(), [=, &function](Tile at, Calls& calls) {
       calls.add_held(code.all(shared_arguments(p->workers(whole, at, step), code.contexts)),
                      function, p->sizes(at, step));
@@ -135,18 +381,13 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     d.exchange("parts", p->tiles(),
                [=](Tile at, Pulls& pulls) { p->pull_sums(sums, parts, at, pulls); });
     const plan::Function& sum = d.function(
-        sum_of(kernels::Codelet::of(elf::KernelCode("gemm"), d, sum_code(type), code.contexts),
-               type, of.shift));
+        sum_of(kernels::Codelet::of(codes, d, sum_code(type), code.contexts), type, of.shift));
     d.compute("sums", p->tiles(),
               [=, &sum](Tile at, Calls& calls) { p->add_up(sum, parts, c, at, calls); });
   }
   d.tensor({of.result(), std::get<Place>(whole.c).buffer,
             [p](Tile at, program::Runs& runs) { p->add_runs(at, runs); }});
   return {std::move(d), p->stand_for_all()};
-}
-
-program::Program make_tiled_program(const VectorProduct& of, const MachineConfig& machine) {
-  return plan::lower(describe_tiles(of, machine).description);
 }
 
 }  // namespace tessera::gemm

@@ -7,6 +7,7 @@
 #include "kernels/gemm/tiled_product.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
+#include "sim/plan/lower.h"
 
 namespace tessera::gemm {
 namespace {
@@ -36,7 +37,7 @@ void require_sizes(const VectorPlan& pinned, const VectorType& type, const Patch
 
 Searched searched(const VectorPlan& pinned, const Product& product, const VectorType& type,
                   MachineCosts& costs, const KeptBlocks* blocks) {
-  require_sizes(pinned, type, blocks != nullptr ? kept_patch(type) : kDensePatch);
+  require_sizes(pinned, type, patch_of(type, blocks != nullptr));
   const auto search = is_array(costs.machine()) ? search_array : search_tiles;
   return search(pinned, product, type, costs, blocks);
 }
@@ -108,7 +109,7 @@ VectorGrid::VectorGrid(const Product& product, const VectorType& of, const Vecto
                        const KeptBlocks* blocks)
     : type(&of),
       plan(by),
-      patch(blocks != nullptr ? kept_patch(of) : kDensePatch),
+      patch(patch_of(of, blocks != nullptr)),
       m(round_up(product.m, by.rows * by.array_rows)),
       n(round_up(product.n, by.columns * by.array_columns)),
       k(round_up(product.k, by.depth * std::max(by.depth_parts, 1U))),
@@ -164,8 +165,9 @@ VectorWorkload::VectorWorkload(VectorProduct product, const PricedProduct& chose
 }
 
 program::Program VectorWorkload::lowered() const {
-  program::Program program = is_array(machine_) ? make_array_program(product_, array_of(machine_))
-                                                : make_tiled_program(product_, machine_);
+  program::Program program = is_array(machine_)
+                                 ? make_array_program(product_, array_of(machine_))
+                                 : plan::lower(describe_tiles(product_, machine_).description);
   const ProductNames& names = product_.names;
   program.add_tensor(tensor_of(names.a, product_.a, product_.product.m, names.transposed));
   if (product_.b)

@@ -173,8 +173,8 @@ void Statement::product(const gemm::Geometry& geometry, const MatrixArray& a, co
   gemm::describe_product(description_, geometry, machine_, code_.sparse.gemm,
                          {a.lies(), b.lies(), c.lies()});
   std::vector<Tile> tiles = gemm::representatives(geometry);
-  for (const auto role : {gemm::Storage::Role::x, gemm::Storage::Role::w}) {
-    const gemm::Panels panels(geometry, role, machine_.tiles);
+  for (const gemm::Side side : gemm::kSides) {
+    const gemm::Panels panels(geometry, side, machine_.tiles);
     std::size_t most = 0;
     Tile fullest = 0;
     for (Tile tile = 0; tile < panels.holders(); ++tile)
