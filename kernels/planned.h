@@ -75,6 +75,27 @@ class Plans {
   std::vector<std::uint64_t> bounds_;
 };
 
+/// The best of some plans and what was found of it; the closest one if none fits.
+template <class Plan>
+struct Choice {
+  Plan plan;
+  plan::Found found;
+};
+/// `least_bytes(plan)`: of the fullest tile of the last variant of an option; `described(plan)`:
+/// what plan::Described is made of; `space`: all that is wanted of the search beside them.
+template <class Plan, class LeastBytes, class Described>
+Choice<Plan> best_of(const Plans<Plan>& plans, const LeastBytes& least_bytes,
+                     const Described& described, plan::Space space = {}) {
+  space.bounds = plans.bounds();
+  space.least_bytes = [&](std::size_t option) { return least_bytes(plans[option].back()); };
+  space.variants = [&](std::size_t option) { return word(plans[option].size()); };
+  space.describe = [&](std::size_t option, std::uint32_t variant) {
+    return plan::Described(described(plans[option][variant]));
+  };
+  const plan::Found found = plan::search(space, plans.pricing());
+  return {plans[found.option][found.variant], found};
+}
+
 /// Describes the key `plan` of a kernel's options.
 template <class Plan>
 void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
@@ -153,17 +174,10 @@ class PlannedWorkload : public Workload {
     Plans<Plan> plans(pricing);
     add_plans(problem_, plans);
     tessera::check(!plans.bounds().empty(), "planned: a kernel has no plans to choose from");
-    plan::Space space;
-    space.bounds = plans.bounds();
-    space.least_bytes = [&](std::size_t option) {
-      return least_bytes(*problem_, plans[option].back());
-    };
-    space.variants = [&](std::size_t option) { return word(plans[option].size()); };
-    space.describe = [&](std::size_t option, std::uint32_t variant) {
-      return plan::Described(described(problem_, plans[option][variant]));
-    };
-    plan::Found found = plan::search(space, pricing);
-    plan_ = plans[found.option][found.variant];
+    auto [best, found] = best_of(
+        plans, [&](const Plan& plan) { return least_bytes(*problem_, plan); },
+        [&](const Plan& plan) { return described(problem_, plan); });
+    plan_ = std::move(best);
     if (found.fits || problem_->options.plan) return found;
     // There is no memory table for more bytes than 32 bits can address.
     if (program::total(found.memory) == 0)

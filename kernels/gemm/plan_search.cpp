@@ -71,13 +71,13 @@ class Plans {
   Plans(const Plans&) = delete;
   Plans& operator=(const Plans&) = delete;
 
-  /// All that the machine's tiles allow.
-  void add_all() {
+  /// All that the machine's tiles allow; `rounds`: in so many of m and n.
+  void add_all(const std::optional<Rounds>& rounds = {}) {
     for (const Type partials : {Type::f16, Type::f32}) {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
       if (!problem_.any_partials && partials != problem_.partials) continue;
       for (const Stationary stationary : {Stationary::a, Stationary::b})
-        if (allows(problem_.layout, stationary)) add_blocks(partials, stationary);
+        if (allows(problem_.layout, stationary)) add_blocks(partials, stationary, rounds);
     }
   }
 
@@ -94,8 +94,7 @@ class Plans {
       for (const std::uint32_t n : numbers_of_cuts(all.n)) {
         const std::uint64_t passes = std::uint64_t{m} * n;
         if (passes < least || passes > kBeyond * least) continue;
-        rounds_ = {m, n, 1};
-        add_all();
+        add_all(Rounds{m, n, 1});
       }
   }
 
@@ -106,17 +105,14 @@ class Plans {
     // Blocks whose products alone take half of its cycles are hardly ever part of a faster plan.
     const std::uint64_t limit = found.fits ? found.prediction.cycles / 2 : plan::kNoLimit;
     std::uint64_t least = limit;
-    for (const LeftOut& each : left_out_) least = std::min(least, each.least);
+    for (const Blocks& each : left_out_) least = std::min(least, each.least);
     if (least == limit) return false;
     const auto next =
         std::stable_partition(left_out_.begin(), left_out_.end(),
-                              [&](const LeftOut& each) { return each.least > least + least / 4; });
+                              [&](const Blocks& each) { return each.least > least + least / 4; });
     options_.clear();
     space_.bounds.clear();
-    for (auto each = next; each != left_out_.end(); ++each) {
-      rounds_ = each->rounds;
-      add_grids(each->block, each->stationary);
-    }
+    std::for_each(next, left_out_.end(), [&](const Blocks& each) { add_grids(each); });
     left_out_.erase(next, left_out_.end());
     again_ += space_.bounds.size();
     if (again_ > kMostAgain) return false;
@@ -179,22 +175,32 @@ class Plans {
     }
   }
 
+  /// Plans of one block.
+  struct Blocks {
+    BlockShape block;
+    Stationary stationary;
+    std::optional<Rounds> rounds;
+    std::uint64_t least = 0;  ///< cycles
+  };
+
   /// Blocks that may be faster than those before them; others are left out.
-  void add_blocks(Type partials, Stationary stationary) {
+  void add_blocks(Type partials, Stationary stationary, const std::optional<Rounds>& rounds) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
+      Blocks one{block, stationary, rounds};
       for (; seen_ < space_.bounds.size(); ++seen_) best_ = std::min(best_, space_.bounds[seen_]);
-      const std::uint64_t least = seen_ > 0 ? least_cycles(block, stationary) : 0;
-      if (seen_ == 0 || least <= best_ + best_ / 4)
-        add_grids(block, stationary);
+      if (seen_ > 0) one.least = least_cycles(block, stationary);
+      if (one.least <= best_ + best_ / 4)
+        add_grids(one);
       else
-        left_out_.push_back({block, stationary, rounds_, least});
+        left_out_.push_back(one);
     }
   }
 
-  void add_grids(const BlockShape& block, Stationary stationary) {
+  void add_grids(const Blocks& of) {
+    const auto& [block, stationary, rounds, least] = of;
     const std::uint32_t tiles = pricing_.machine().tiles;
     Plan plan;
-    plan.rounds = rounds_;
+    plan.rounds = rounds;
     plan.partials = block.partial;
     plan.stationary = stationary;
     plan.unit = block.form();
@@ -203,7 +209,7 @@ class Plans {
     const Product most = most_parts(grid.problem().product, block, stationary);
     const plan::Function& product = functions_.product(block, false);
     // Where rounds divide k and other parts are enough for all tiles, its parts gain nothing.
-    const bool enough = rounds_ && std::uint64_t{most.m} * most.n >= tiles;
+    const bool enough = rounds && std::uint64_t{most.m} * most.n >= tiles;
     for (plan.split_k = 1; plan.split_k <= (enough ? 1 : std::min(most.k, tiles)); ++plan.split_k) {
       if (!worth(most.k, plan.split_k)) continue;
       const std::uint32_t layer = tiles / plan.split_k;
@@ -271,23 +277,16 @@ class Plans {
   plan::Description shell_;  ///< without steps: it keeps functions that find bounds
   Functions functions_;
   std::vector<std::uint32_t> cuts_;  ///< or rounds of k
-  std::optional<Rounds> rounds_;     ///< rounds of the plans that are added
   struct Option {
     Plan plan;           ///< plan of one superstep
     std::uint32_t most;  ///< supersteps that it allows
   };
   std::vector<Option> options_;
   plan::Space space_;
-  struct LeftOut {
-    BlockShape block;
-    Stationary stationary;
-    std::optional<Rounds> rounds;
-    std::uint64_t least;  ///< cycles
-  };
-  std::vector<LeftOut> left_out_;
+  std::vector<Blocks> left_out_;
   static constexpr std::size_t kMostAgain = 1'000;  ///< a second of the processor at most
   std::size_t again_ = 0;                           ///< plans of blocks that were left out
-  std::uint64_t best_ = ~std::uint64_t{0};          ///< least of the first `seen_` bounds
+  std::uint64_t best_ = UINT64_MAX / 2;             ///< least of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
 

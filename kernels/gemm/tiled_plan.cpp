@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "kernels/gemm/tiled_product.h"
@@ -35,7 +34,7 @@ class TiledPlans {
  public:
   TiledPlans(const VectorPlan& pinned, const VectorProduct& problem, MachineCosts& costs,
              const KeptBlocks* blocks)
-      : pinned_(pinned), problem_(problem), blocks_(blocks), pricing_(costs), shell_(1) {
+      : pinned_(pinned), problem_(problem), blocks_(blocks), pricing_(costs), plans_(pricing_) {
     const auto [m, n, k] = problem.product;
     const VectorType& type = *problem.grid.type;
     const Patch patch = problem.grid.patch;
@@ -48,35 +47,27 @@ class TiledPlans {
   }
 
   [[nodiscard]] Searched search() {
-    const auto product = [this](const VectorPlan& plan) {
+    const auto described = [this](const VectorPlan& plan) {
       VectorProduct of = problem_;
       of.grid = VectorGrid(of.product, *of.grid.type, plan, blocks_);
-      return of;
+      return describe_tiles(of, machine());
     };
-    space_.variants = [this](std::size_t option) {
-      return word(depths(options_[option].depth_parts).size());
-    };
-    space_.least_bytes = [this](std::size_t option) { return least_bytes(option); };
-    space_.describe = [&](std::size_t option, std::uint32_t variant) {
-      return describe_tiles(product(plan(option, variant)), machine());
-    };
-    const plan::Found found = plan::search(space_, pricing_);
+    const auto [plan, found] = kernels::best_of(
+        plans_, [this](const VectorPlan& of) { return least_bytes(of); }, described);
     if (!found.fits)
       return {{},
               {},
-              kernels::no_plan_fits(
-                  problem_text(*problem_.grid.type, problem_.product),
-                  printed(plan(found.option, found.variant), machine(), blocks_ != nullptr),
-                  found.memory, machine())};
+              kernels::no_plan_fits(problem_text(*problem_.grid.type, problem_.product),
+                                    printed(plan, machine(), blocks_ != nullptr), found.memory,
+                                    machine())};
     const Prediction& time = found.prediction;
-    return {PricedProduct{plan(found.option, found.variant), time,
+    return {PricedProduct{plan, time,
                           time.compute_cycles >= time.exchange_cycles ? "compute" : "exchange"},
             {}};
   }
 
  private:
-  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
-  [[nodiscard]] MachineCosts& costs() const { return pricing_.costs(); }
+  [[nodiscard]] const MachineConfig& machine() const { return plans_.machine(); }
   void add(std::uint32_t rows, std::uint32_t columns) {
     const auto [m, n, k] = problem_.product;
     const std::uint32_t down = ceil_div(m, rows), across = ceil_div(n, columns);
@@ -87,14 +78,18 @@ class TiledPlans {
     for (std::uint32_t parts = first; parts <= std::min(last, groups);
          parts += std::max(1U, parts / 8)) {
       if (parts > ceil_div(k, least_step())) break;
-      if (depths(parts).empty()) continue;
-      options_.push_back({rows, columns, 0, down, across, 0, pinned_.whole_sums, parts});
-      space_.bounds.push_back(bound(options_.back()));
+      const VectorPlan plan{rows, columns, 0, down, across, 0, pinned_.whole_sums, parts};
+      std::vector<VectorPlan> variants;
+      for (const std::uint32_t depth : depths(parts)) {
+        variants.push_back(plan);
+        variants.back().depth = depth;
+      }
+      if (!variants.empty()) plans_.add_variants(std::move(variants), bound(plan));
     }
   }
   /// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
   void require_any() {
-    if (!options_.empty()) return;
+    if (!plans_.bounds().empty()) return;
     const std::uint32_t parts = pinned_.depth_parts;
     if (parts > ceil_div(problem_.product.k, least_step()) || depths(std::max(parts, 1U)).empty())
       kernels::require_pinned(false, "depth_parts", parts,
@@ -110,23 +105,17 @@ class TiledPlans {
     return pinned_.depth != 0 ? pinned_.depth : least_depth(*problem_.grid.type);
   }
   /// Depths of the steps of a part, such that the last part has some of the depth.
-  [[nodiscard]] const std::vector<std::uint32_t>& depths(std::uint32_t parts) {
-    const auto [entry, is_new] = depths_.try_emplace(parts);
-    if (!is_new) return entry->second;
+  [[nodiscard]] std::vector<std::uint32_t> depths(std::uint32_t parts) const {
     const VectorType& type = *problem_.grid.type;
     const std::uint32_t all = problem_.product.k, k = ceil_div(all, parts);
-    entry->second = sizes_in_parts(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
-    std::erase_if(entry->second, [&](std::uint32_t depth) {
+    std::vector<std::uint32_t> depths =
+        sizes_in_parts(pinned_.depth, k, depth_unit(type), least_depth(type), k, 8);
+    std::erase_if(depths, [&](std::uint32_t depth) {
       const Room lists = lists_of(type, depth);
       return std::uint64_t{parts - 1} * round_up(k, depth) >= all ||
              (blocks_ != nullptr && lists.needed > lists.there);
     });
-    return entry->second;
-  }
-  [[nodiscard]] VectorPlan plan(std::size_t option, std::uint32_t variant) {
-    VectorPlan plan = options_[option];
-    plan.depth = depths(plan.depth_parts)[variant];
-    return plan;
+    return depths;
   }
   /// Cycles of one step of all of the depth; of kept blocks as if all tiles and workers had as
   /// many.
@@ -149,31 +138,31 @@ class TiledPlans {
       sizes[2] = kept / 2 / (contexts / rows);
       b_bytes = kept * kept_bytes(type);
     }
+    plan::Description& shell = plans_.shell();
     const auto code = [&](const std::string& name) {
-      return kernels::Codelet::of(code_, shell_, name, contexts);
+      return kernels::Codelet::of(code_, shell, name, contexts);
     };
     const bool kept = blocks_ != nullptr;
-    const plan::Function& call = shell_.function(
+    const plan::Function& call = shell.function(
         products_of(code(shared_code(type, kept)), {&type, kept, Begins::zeros, Ends::results}));
     // A pair of tiles has the same rows, or the same columns where there is one of these.
     std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
     if (plan.array_columns == 1) std::swap(shared, alone);
     const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
-    const std::uint64_t product = pricing_.call(shell_, call, sizes) + costs().barrier() +
-                                  costs().exchange({0, alone, shared, tiles});
+    const std::uint64_t product =
+        plans_.call(call, sizes) + plans_.superstep({0, alone, shared, tiles});
     if (plan.depth_parts == 1) return product;
     const std::uint64_t sums =
         CoreTile{plan.rows, plan.columns, 0}.sum_bytes(type) / plan.depth_parts / kSumBytes;
-    const plan::Function& sum = shell_.function(sum_of(code(sum_code(type)), type, 0));
-    return product + pricing_.call(shell_, sum, {sums, plan.depth_parts - 1U}) + costs().barrier() +
-           costs().exchange({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
+    const plan::Function& sum = shell.function(sum_of(code(sum_code(type)), type, 0));
+    return product + plans_.call(sum, {sums, plan.depth_parts - 1U}) +
+           plans_.superstep({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
   }
-  /// A share of A and B or a tile of C, and those of A and B for the shortest step.
-  [[nodiscard]] std::uint64_t least_bytes(std::size_t option) {
+  /// A share of A and B or a tile of C, and those of A and B for a step.
+  [[nodiscard]] std::uint64_t least_bytes(const VectorPlan& plan) const {
     const VectorType& type = *problem_.grid.type;
     const auto [m, n, k] = problem_.product;
-    CoreTile tile = plan(option, 0).tile();
-    tile.depth = depths(options_[option].depth_parts).back();
+    const CoreTile tile = plan.tile();
     std::uint64_t b_bytes = CoreTile{0, n, k}.b_bytes(type), b_tile = tile.b_bytes(type);
     if (blocks_ != nullptr) {
       b_bytes = blocks_->step.size() * kept_bytes(type);
@@ -188,10 +177,7 @@ class TiledPlans {
   const KeptBlocks* blocks_;
   plan::Pricing pricing_;
   elf::KernelCode code_{"gemm"};
-  plan::Description shell_;  ///< keeps the functions that bounds are found by
-  std::map<std::uint32_t, std::vector<std::uint32_t>> depths_;  ///< by parts of the depth
-  std::vector<VectorPlan> options_;
-  plan::Space space_;
+  kernels::Plans<VectorPlan> plans_;
 };
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/data/element.h"
@@ -104,28 +107,7 @@ void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
   }
 }
 
-template <class Kernel>
-std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
-  const sparse::WeightOptions& w = options.weights;
-  const PinnedUnit unit = pinned_unit(options.plan);
-  std::vector<sparse::Shape> shapes = sparse::make_shapes(
-      w.block, w.dtype, options.partials, options.layout, costs.machine(), unit.form, unit.key);
-  if (options.pass == Pass::grad_weights && unit.form == kernels::Form())
-    add_depths(shapes, options, costs.machine());
-  auto best = std::make_unique<Kernel>(options, shapes.front(), costs);
-  for (std::size_t i = 1; i < shapes.size(); ++i) {
-    if (!best->slower_than(shapes[i], costs)) continue;
-    try {
-      auto other = std::make_unique<Kernel>(options, shapes[i], costs);
-      if (other->prediction().cycles < best->prediction().cycles) best = std::move(other);
-    } catch (const UserError&) {  // it does not fit
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
+/// X, or in pass grad_input dY.
 data::DenseOperand operand_x(const Options& options, const Layer& layer) {
   const bool back = options.pass == Pass::grad_input;
   return {back ? layer.s.rows : layer.s.columns,
@@ -155,67 +137,7 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
           factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
 
-void describe(config::Fields& fields, Options& options) {
-  describe(fields, options.weights);
-  fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
-  fields.file({"u", data::file_sentence("U from a .npy file of shape [m, rank]")}, options.u);
-  fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
-  fields.field({"gamma",
-                "W = gamma S + (1 - gamma) U V^T, multiplied on the machine; at 1 the low-rank "
-                "part has no effect, at 0 S has none; null: W = S + U V^T"},
-               options.gamma, {0, 1});
-  fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
-  fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU, dV"},
-               options.pass, kPasses);
-  fields.file({"x", "X from a .npy file of shape [k, n] (for grad_input dY, [m, n]), as u"},
-              options.x);
-  fields.file({"gradient", "dY of pass grad_weights from a .npy file of shape [m, n], as u"},
-              options.gradient);
-  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
-               data::kFloatTypes);
-  fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
-               kernels::kLayouts);
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
-  require_passes(fields, options);
-}
-
-Pixelfly::Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs)
-    : options_(options),
-      contexts_(costs.machine().tile.contexts),
-      layer_(make_layer(options, costs.machine())),
-      shape_(shape),
-      chain_(make_chain(layer_, options.pass, inner_block(shape_))),
-      x_(operand_x(options, layer_)),
-      plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {
-  nlohmann::ordered_json plan;
-  if (plan_.inner) plan["low_rank"] = config::resolved(pinned(*plan_.inner));
-  plan["sparse"] = config::resolved(pinned(plan_.outer));
-  plan["rounds"] = plan_.rounds;
-  summarise({.problem = problem_of(options),
-             .peak_type = kernels::type_name(shape_.type),
-             .plan = std::move(plan),
-             .prediction = plan_.prediction,
-             .facts = facts_of(options, layer_),
-             .rounded = {{"matrix", layer_.s.rounded},
-                         {"u", layer_.u.rounded()},
-                         {"v", layer_.v.rounded()},
-                         {"x", x_.rounded()}},
-             .useful_flops = 2 * layer_.parameters() * options.n});
-}
-
-bool Pixelfly::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
-  return spmm_static::may_be_faster(shape, plan_.outer.partition, chain_.outer, costs);
-}
-
-program::Program Pixelfly::lowered() const {
-  const sparse::TileCode code;
-  plan::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
-  add_layer(of.description, layer_, shape_.type);
-  of.description.tensor(
-      data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
-  return plan::lower(of.description);
-}
-
+/// Blocks of S, parameters, and what they are over those of a dense layer.
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
   const double dense = static_cast<double>(layer.s.rows) * layer.s.columns;
   nlohmann::ordered_json facts;
@@ -240,11 +162,123 @@ std::string problem_of(const Options& options) {
                      gamma, options.n, pass);
 }
 
+/// Passes forward and grad_input.
+class Pixelfly : public LayerWorkload {
+ public:
+  /// Throws as LayerWorkload(), and UserError if no plan fits.
+  Pixelfly(const Options& options, const sparse::Shape& shape, MachineCosts& costs)
+      : LayerWorkload(options, shape, costs),
+        chain_(make_chain(layer_, options.pass, inner_block(shape_))),
+        plan_(plan_chain(chain_, shape_, options.n, costs, options.plan)) {
+    nlohmann::ordered_json plan;
+    if (plan_.inner) plan["low_rank"] = config::resolved(pinned(*plan_.inner));
+    plan["sparse"] = config::resolved(pinned(plan_.outer));
+    plan["rounds"] = plan_.rounds;
+    summarise_layer({.plan = std::move(plan),
+                     .prediction = plan_.prediction,
+                     .useful_flops = 2 * layer_.parameters() * options.n});
+  }
+  /// True if products of another form may be faster.
+  [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
+    return spmm_static::may_be_faster(shape, plan_.outer.partition, chain_.outer, costs);
+  }
+
+  [[nodiscard]] program::Program lowered() const override {
+    const sparse::TileCode code;
+    plan::Described of = describe_chain(plan_, chain_, shape_, &x_, code, contexts_);
+    add_layer(of.description, layer_, shape_.type);
+    of.description.tensor(
+        data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
+    return plan::lower(of.description);
+  }
+  /// Z and Y, each of what the machine multiplied.
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override {
+    HostThreads threads(request.threads);
+    const std::vector<float> y = tensors.floats(chain_.result, threads);
+    std::vector<float> dense = kernels::rows_of(x_, threads);
+    CheckResult inner{true, 0, 1, "full"};
+    const std::size_t given = dense.size();
+    dense.resize(std::size_t{round_up(static_cast<std::uint32_t>(x_.rows()), shape_.block)} *
+                 options_.n);
+    if (plan_.inner) {
+      const std::vector<float> z = tensors.floats(chain_.low_rank, threads);
+      inner =
+          spmm_static::check_product({&plan_.inner->partition, 1}, {&chain_.inner, 1}, chain_.inner,
+                                     {std::span(dense).first(given), options_.n}, z, request);
+      if (!inner.passed) inner.problem += " (Y is Z here)";
+      dense.insert(dense.end(), z.begin(), z.begin() + std::ptrdiff_t{layer_.rank()} * options_.n);
+    }
+    const sparse::BlockMatrix w = chain_.scaled_outer(shape_.type);
+    return kernels::worse(inner, spmm_static::check_product({&plan_.outer.partition, 1}, {&w, 1}, w,
+                                                            {dense, options_.n}, y, request));
+  }
+
+ private:
+  Chain chain_;
+  ChainPlan plan_;
+};
+
+}  // namespace
+
+void describe(config::Fields& fields, Options& options) {
+  describe(fields, options.weights);
+  fields.field({"rank", "columns of U and V; 0: W is S alone"}, options.rank, {0, 1U << 16});
+  fields.file({"u", data::file_sentence("U from a .npy file of shape [m, rank]")}, options.u);
+  fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
+  fields.field({"gamma",
+                "W = gamma S + (1 - gamma) U V^T, multiplied on the machine; at 1 the low-rank "
+                "part has no effect, at 0 S has none; null: W = S + U V^T"},
+               options.gamma, {0, 1});
+  fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
+  fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU, dV"},
+               options.pass, kPasses);
+  fields.file({"x", "X from a .npy file of shape [k, n] (for grad_input dY, [m, n]), as u"},
+              options.x);
+  fields.file({"gradient", "dY of pass grad_weights from a .npy file of shape [m, n], as u"},
+              options.gradient);
+  fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
+               data::kFloatTypes);
+  fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
+               kernels::kLayouts);
+  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  require_passes(fields, options);
+}
+
+std::vector<sparse::Shape> shapes_of(const Options& options, const MachineConfig& machine) {
+  const sparse::WeightOptions& w = options.weights;
+  const PinnedUnit unit = pinned_unit(options.plan);
+  std::vector<sparse::Shape> shapes = sparse::make_shapes(
+      w.block, w.dtype, options.partials, options.layout, machine, unit.form, unit.key);
+  if (options.pass == Pass::grad_weights && unit.form == kernels::Form())
+    add_depths(shapes, options, machine);
+  return shapes;
+}
+
+LayerWorkload::LayerWorkload(const Options& options, const sparse::Shape& shape,
+                             MachineCosts& costs)
+    : options_(options),
+      contexts_(costs.machine().tile.contexts),
+      layer_(make_layer(options, costs.machine())),
+      shape_(shape),
+      x_(operand_x(options, layer_)) {}
+
+void LayerWorkload::summarise_layer(WorkloadSummary summary) {
+  summary.problem = problem_of(options_);
+  summary.peak_type = kernels::type_name(shape_.type);
+  summary.facts = facts_of(options_, layer_);
+  summary.rounded.insert(summary.rounded.begin(), {{"matrix", layer_.s.rounded},
+                                                   {"u", layer_.u.rounded()},
+                                                   {"v", layer_.v.rounded()},
+                                                   {"x", x_.rounded()}});
+  summarise(std::move(summary));
+}
+
 std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& costs) {
   if (options.pass == Pass::grad_weights && options.plan.rounds > 1)
     throw KeyError("workload.plan.rounds", "found {}, allowed 0 or 1 in pass grad_weights",
                    options.plan.rounds);
-  if (options.pass == Pass::grad_weights) return best_form<WeightGradient>(options, costs);
+  if (options.pass == Pass::grad_weights) return make_weight_gradient(options, costs);
   return best_form<Pixelfly>(options, costs);
 }
 

@@ -31,6 +31,29 @@ class ChainPlanner {
         pinned_(pinned),
         capacity_(sram_bytes(costs.machine().tile)) {}
 
+  /// As few rounds as fit. Throws UserError if none do.
+  ChainPlan best() {
+    const std::uint32_t most = ceil_div(n_, shape_.lanes());
+    const std::uint32_t first = std::max(pinned_.rounds, 1U);
+    std::optional<ChainPlan> best;
+    std::uint64_t least = UINT64_MAX;  // bytes of the closest that does not fit
+    for (std::uint32_t rounds = first; rounds <= most; rounds += (rounds + 2) / 3) {
+      if (rounds > first && !cuts(rounds)) break;
+      std::optional<ChainPlan> plan = run(rounds);
+      // A plan that fits barely may take longer than one with a round more.
+      const bool better = plan && (!best || plan->prediction.cycles < best->prediction.cycles);
+      if (best && !better) break;
+      if (better) best = std::move(plan);
+      if ((best && rounds == 1) || pinned_.rounds != 0) break;
+      // From some number on the lists of rounds need more than their columns.
+      if (!best && least_ < UINT64_MAX && least_ > least) break;
+      least = std::min(least, least_);
+    }
+    if (!best) throw UserError(why_);
+    return *std::move(best);
+  }
+
+ private:
   /// The outer product is planned first; what it holds meanwhile the inner one has beside it. Where
   /// that leaves too little room, the outer one is planned for less. Nothing if none fits.
   std::optional<ChainPlan> run(std::uint32_t rounds) {
@@ -51,16 +74,11 @@ class ChainPlanner {
     }
     return std::nullopt;
   }
-  /// Why none did, and how many bytes the closest of the last rounds needs.
-  [[nodiscard]] const std::string& why() const { return why_; }
-  [[nodiscard]] std::uint64_t least() const { return least_; }
   /// True if pinned intervals go into the columns of a round.
   [[nodiscard]] bool cuts(std::uint32_t rounds) const {
     const std::uint32_t words = ceil_div(ceil_div(n_, rounds), shape_.lanes());
     return std::max(pinned_.sparse.parts, pinned_.low_rank.parts) <= words;
   }
-
- private:
   /// Where X, Z and Y of a round lie.
   void lie(std::uint32_t rounds) {
     rounds_ = rounds;
@@ -140,8 +158,8 @@ class ChainPlanner {
   std::uint32_t rounds_ = 1, columns_ = 0;
   std::vector<spmm_static::DenseRows> x_;
   EvenStorage y_;
-  std::uint64_t least_ = UINT64_MAX;
-  std::string why_;
+  std::uint64_t least_ = UINT64_MAX;  ///< bytes of the closest of the last rounds
+  std::string why_;                   ///< why none did
 };
 
 /// States that the values of the outer product are multiplied in place by their factors.
@@ -191,26 +209,9 @@ void describe(config::Fields& fields, Pinned& plan) {
 
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
                      MachineCosts& costs, const Pinned& pinned) {
-  const std::uint32_t most = ceil_div(n, shape.lanes());
-  kernels::require_at_most("workload.plan.rounds", pinned.rounds, most, "words of n columns");
-  const std::uint32_t first = std::max(pinned.rounds, 1U);
-  ChainPlanner planner(chain, shape, n, costs, pinned);
-  std::optional<ChainPlan> best;
-  std::uint64_t least = UINT64_MAX;  // bytes of the closest that does not fit
-  for (std::uint32_t rounds = first; rounds <= most; rounds += (rounds + 2) / 3) {
-    if (rounds > first && !planner.cuts(rounds)) break;
-    std::optional<ChainPlan> plan = planner.run(rounds);
-    // A plan that fits barely may take longer than one with a round more.
-    const bool better = plan && (!best || plan->prediction.cycles < best->prediction.cycles);
-    if (best && !better) break;
-    if (better) best = std::move(plan);
-    if ((best && rounds == 1) || pinned.rounds != 0) break;
-    // From some number on the lists of rounds need more than their columns.
-    if (!best && planner.least() < UINT64_MAX && planner.least() > least) break;
-    least = std::min(least, planner.least());
-  }
-  if (!best) throw UserError(planner.why());
-  return *std::move(best);
+  kernels::require_at_most("workload.plan.rounds", pinned.rounds, ceil_div(n, shape.lanes()),
+                           "words of n columns");
+  return ChainPlanner(chain, shape, n, costs, pinned).best();
 }
 
 plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,

@@ -4,6 +4,7 @@
 
 #include "kernels/pinned.h"
 #include "kernels/pixelfly/gradient_products.h"
+#include "kernels/planned.h"
 #include "sim/base/ranges.h"
 #include "sim/machine/nodes.h"
 
@@ -118,6 +119,7 @@ class SampledSearch {
         n_(n),
         operands_(operands),
         pricing_(costs),
+        plans_(pricing_),
         together_(operands.on_unit ? shape.unit.columns / shape.y_depth() : 1),
         dealt_(together(pattern, together_)) {}
 
@@ -133,7 +135,7 @@ class SampledSearch {
       cuts.grain = operands_.on_unit ? square_columns(shape_) : 0;
       std::optional<Sampled> plan = plan_of(cuts);
       if (!plan || (blocks && deals_alike(*plan, *blocks))) continue;
-      options_.push_back(cuts);
+      plans_.add(cuts, 0);
       blocks = std::move(plan);
     }
   }
@@ -143,7 +145,7 @@ class SampledSearch {
     const std::string what = fmt::format(
         "pixelfly: the gradient of {} blocks of {} over {} columns does not fit {} tiles",
         pattern_.blocks(), pattern_.block, n_, machine.tiles);
-    if (options_.empty()) {
+    if (plans_.bounds().empty()) {
       Sampled none{};
       const std::uint64_t least = least_ + operands_.beside;
       none.misfit = least > sram_bytes(machine.tile) ? overflow(what, least)
@@ -151,12 +153,12 @@ class SampledSearch {
       return none;
     }
     plan::Space space;
-    space.bounds.resize(options_.size());
-    space.describe = [this](std::size_t option, std::uint32_t) { return described(option); };
     space.reserved = operands_.beside;
     space.schedules = false;
-    const plan::Found found = plan::search(space, pricing_);
-    Sampled plan = *plan_of(options_[found.option]);
+    const auto [cuts, found] = kernels::best_of(
+        plans_, [](const spmm_static::Cuts&) { return std::uint64_t{0}; },
+        [this](const spmm_static::Cuts& of) { return described(of); }, std::move(space));
+    Sampled plan = *plan_of(cuts);
     program::CategoryBytes need = found.memory;
     need[static_cast<std::size_t>(program::Category::tensors)] += operands_.beside;
     if (!found.fits) plan.misfit = program::overflow_message(what, {&need, 1}, machine);
@@ -201,10 +203,9 @@ class SampledSearch {
     return std::ranges::equal(a.partition.layers, b.partition.layers, alike);
   }
 
-  plan::Described described(std::size_t option) {
-    if (!plan_ || plan_->first != option)
-      plan_ = std::make_unique<std::pair<std::size_t, Sampled>>(option, *plan_of(options_[option]));
-    const Sampled& plan = plan_->second;
+  plan::Described described(const spmm_static::Cuts& cuts) {
+    last_ = std::make_unique<const Sampled>(*plan_of(cuts));
+    const Sampled& plan = *last_;
     plan::Described of(plan.partition.tiles);
     const Statement statement{of.description, code_, pricing_.machine().tile.contexts};
     const auto given = [&](const std::vector<DenseRows>& rows) {
@@ -249,11 +250,11 @@ class SampledSearch {
   const SampledOperands& operands_;
   sparse::TileCode code_;
   plan::Pricing pricing_;
+  kernels::Plans<spmm_static::Cuts> plans_;
   std::uint32_t together_;
-  sparse::BlockMatrix dealt_;         ///< the pattern as it is multiplied
-  std::uint64_t least_ = UINT64_MAX;  ///< bytes of a tile that no option goes below
-  std::vector<spmm_static::Cuts> options_;
-  std::unique_ptr<std::pair<std::size_t, Sampled>> plan_;  ///< plan of the option last asked for
+  sparse::BlockMatrix dealt_;            ///< the pattern as it is multiplied
+  std::uint64_t least_ = UINT64_MAX;     ///< bytes of a tile that no option goes below
+  std::unique_ptr<const Sampled> last_;  ///< the plan last described
 };
 
 }  // namespace

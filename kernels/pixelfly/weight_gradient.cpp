@@ -5,6 +5,7 @@
 #include "kernels/pixelfly/gradient_products.h"
 #include "kernels/pixelfly/pixelfly.h"
 #include "kernels/sparse/operand/sources.h"
+#include "kernels/spmm_static/spmm_static.h"
 #include "sim/base/errors.h"
 #include "sim/config/writers.h"
 #include "sim/machine/nodes.h"
@@ -63,199 +64,312 @@ nlohmann::ordered_json printed(const GradientPlan& plan) {
   return json;
 }
 
+constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
+
+/// Scales a sum's comparison: its result is multiplied and rounded once more.
+void multiply(kernels::Compared& one, double factor, program::Type type) {
+  constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
+  one.expected *= factor;
+  one.allowed *= factor;
+  one.reach *= factor;
+  one.allowed += kTwice * data::unit_roundoff(type) * (std::abs(one.expected) + one.allowed) +
+                 kernels::half_smallest(type);
+}
+
+/// Gradients at the places of `pattern`, as a plan makes them, and what they are made of. Found are
+/// blocks of S, and from block column `first_dense` on a dense matrix.
+struct Gradient {
+  const char* name;
+  const Sampled& plan;
+  const sparse::BlockMatrix& pattern;
+  std::uint32_t first_dense;
+  const Layer& layer;
+  std::span<const float> blocks, dense;
+  const std::vector<float>& left;
+  std::function<const float*(std::uint64_t row)> right;  ///< null: padding
+};
+
+CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t flops,
+                           const CheckRequest& request, HostThreads& threads) {
+  const Sampled& plan = of.plan;
+  const std::uint32_t side = of.pattern.block;
+  const program::Type type = plan.partition.shape.type;
+  const std::uint32_t depth = plan.on_unit ? plan.partition.shape.unit.depth : 0;
+  const auto parts = static_cast<std::uint32_t>(plan.partition.parts.size());
+  sparse::SampledProduct product{
+      of.name, kernels::rounding_of(type, plan.partials(), std::max(depth, 1U), parts + 1),
+      side,    depth,
+      n,       plan.blocks.size()};
+  product.corner = [&](std::uint64_t e) -> sparse::SampledProduct::Corner {
+    return {std::uint64_t{plan.row(e)} * side, std::uint64_t{plan.column(e)} * side};
+  };
+  product.left = [&](std::uint64_t row) {
+    return row < of.pattern.rows ? &of.left[row * n] : nullptr;
+  };
+  product.right = [&](std::uint64_t row) {
+    return row < of.pattern.columns ? of.right(row) : nullptr;
+  };
+  const auto in_s = [&](std::uint64_t e) { return plan.column(e) < of.first_dense; };
+  product.found = [&](std::uint64_t e, std::uint32_t at) {
+    if (in_s(e))
+      return of.blocks[block_index(of.layer.s, plan.row(e), plan.column(e)) * plan.area() + at];
+    const std::uint64_t row = std::uint64_t{plan.row(e)} * side + at / side;
+    const std::uint64_t column = std::uint64_t{plan.column(e) - of.first_dense} * side + at % side;
+    return of.dense[row * of.layer.rank() + column];
+  };
+  for (const Part& part : plan.partition.parts) product.columns.push_back({part.begin, part.end});
+  if (of.layer.gamma)
+    product.then = [&](std::uint64_t e, kernels::Compared& one) {
+      const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *of.layer.gamma);
+      multiply(one, static_cast<double>(factor), type);
+      one.exact = scaled(*one.exact, factor, type);
+    };
+  product.sample =
+      kernels::sample_lines(product.blocks, kBlockStep, request.seed, sparse::kSampleStream);
+  product.flops = flops;
+  return sparse::check_sampled(product, request, threads);
+}
+
+/// Pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T where [S | U] has
+/// blocks, and dV = X T^T.
+class WeightGradient : public LayerWorkload {
+ public:
+  /// Throws as LayerWorkload(), and UserError if no plan fits.
+  WeightGradient(const Options& options, const sparse::Shape& shape, MachineCosts& costs)
+      : LayerWorkload(options, shape, costs),
+        z_(make_chain(layer_, Pass::forward, inner_block(shape_)).inner),
+        t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),
+        dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
+        dv_(all_blocks(layer_.v, shape_.block)),
+        vt_(transposed_blocks(layer_.v, shape_.block, z_.rows)),
+        dy_(layer_.s.rows, options.n, options.weights.dtype,
+            {options.gradient, "gradient", options.weights.seed, sparse::kGradientStream}) {
+    plan_ = choose(costs);
+    const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
+    summarise_layer({.plan = printed(plan_),
+                     .prediction = plan_.prediction,
+                     .rounded = {{"gradient", dy_.rounded()}},
+                     .useful_flops = 2 * (layer_.parameters() + inner) * options.n});
+  }
+  /// True if low-rank products of another form may be faster, or gradients of operands that lie so.
+  [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
+    // How operands lie decides which blocks of the unit make gradients.
+    const bool lies_so = shape_.on_unit() && shape.x_depth() == shape_.x_depth() &&
+                         shape.y_depth() == shape_.y_depth();
+    if (shape.on_unit() && !lies_so) return true;
+    return plan_.z && spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
+  }
+
+  [[nodiscard]] program::Program lowered() const override {
+    const sparse::TileCode code;
+    return plan::lower(describe(plan_, code, false).description);
+  }
+  [[nodiscard]] CheckResult check(const TensorReader& tensors,
+                                  const CheckRequest& request) const override {
+    const std::size_t n = options_.n;
+    HostThreads threads(request.threads);
+    const std::vector<float> x = kernels::rows_of(x_, threads);
+    const std::vector<float> dy = kernels::rows_of(dy_, threads);
+    CheckResult inner{true, 0, 1, "full"};
+    std::vector<float> z, t;
+    const auto check_inner = [&](const char* name, const spmm_static::Plan& of,
+                                 const sparse::BlockMatrix& w, const std::vector<float>& of_what,
+                                 std::vector<float>& made) {
+      made = tensors.floats(name, threads);
+      CheckResult one = spmm_static::check_product({&of.partition, 1}, {&w, 1}, w,
+                                                   {of_what, options_.n}, made, request);
+      if (!one.passed) one.problem += fmt::format(" (Y is {} here)", name);
+      inner = kernels::worse(inner, one);
+    };
+    if (plan_.z) {
+      check_inner("Z", *plan_.z, z_, x, z);
+      check_inner("T", *plan_.t, t_, dy, t);
+    }
+    const std::uint64_t given = round_up(x_.rows(), std::uint64_t{shape_.block});
+    const std::vector<float> ds = tensors.floats("dS.data", threads);
+    const std::vector<float> du = plan_.dv ? tensors.floats("dU", threads) : std::vector<float>{};
+    const auto x_and_z = [&](std::uint64_t row) -> const float* {
+      if (row < x_.rows()) return &x[row * n];
+      return row < given ? nullptr : &z[(row - given) * n];
+    };
+    CheckResult result = kernels::worse(
+        check_gradient({"[dS | dU]", plan_.dw, dw_, first_dense(), layer_, ds, du, dy, x_and_z}, n,
+                       useful_flops(), request, threads),
+        inner);
+    if (!plan_.dv) return result;
+    const std::vector<float> dv = tensors.floats("dV", threads);
+    const auto of_t = [&](std::uint64_t row) { return &t[row * n]; };
+    return kernels::worse(result, check_gradient({"dV", *plan_.dv, dv_, 0, layer_, {}, dv, x, of_t},
+                                                 n, useful_flops(), request, threads));
+  }
+
+ private:
+  /// How the gradients of weights are multiplied.
+  struct Way {
+    sparse::Shape shape;
+    bool on_unit;
+  };
+  /// The block column of [S | U] where U begins.
+  [[nodiscard]] std::uint32_t first_dense() const { return layer_.s.block_columns(); }
+  /// The program of a plan, without operands one that is good for estimates alone.
+  [[nodiscard]] Described describe(const GradientPlan& plan, const sparse::TileCode& code,
+                                   bool estimate) const {
+    const Partition& partition = plan.dw.partition;
+    Described program(partition.tiles);
+    plan::Description& description = program.description;
+    const Statement statement{description, code, contexts_};
+    const auto results = [&](const Sampled& of, const char* name) {
+      return statement.stored(of.results(), name, {}, true);
+    };
+    const auto rows = [&](const EvenStorage& storage, const char* name,
+                          const data::DenseOperand& operand) {
+      return spmm_static::given(statement, {shape_, storage, partition.columns, name},
+                                estimate ? nullptr : &operand);
+    };
+    GradientArrays arrays{};
+    arrays.dw = results(plan.dw, "dw");
+    if (plan.dv) arrays.dv = results(*plan.dv, "dv");
+    arrays.x = rows(plan.squares.empty() ? partition.x_storage() : plan.squares.front(), "x", x_);
+    arrays.dy = rows(plan.dw.a.front().storage, "dy", dy_);
+    const auto product = [&](const spmm_static::Plan& of, const BlockMatrix& w, const char* name,
+                             BufferId x) {
+      const spmm_static::DenseEnd kept{of.partition.shape, of.partition.y_storage(),
+                                       of.partition.columns, "low rank"};
+      const BufferId made = wanted(statement, kept);
+      add_tensor(statement, {name, program::Role::result, shape_.type, {w.rows, options_.n}}, kept,
+                 made);
+      spmm_static::Product one(statement, of.partition, w, fmt::format("{} ", name));
+      one.add_steps({x}, made);
+      program.add(one.representatives());
+      return made;
+    };
+    if (plan.z) arrays.z = product(*plan.z, z_, "Z", arrays.x);
+    if (plan.t) arrays.t = product(*plan.t, t_, "T", arrays.dy);
+    program.add(state_products(statement, plan, arrays));
+    if (options_.gamma) scale(statement, plan, *options_.gamma, arrays, first_dense());
+    if (estimate) return program;
+    add_sparse_gradient(description, {plan.dw, arrays.dw, first_dense()}, layer_.s);
+    if (plan.dv) {
+      add_dense_gradient(description, {plan.dw, arrays.dw, first_dense()}, "dU", layer_.u);
+      add_dense_gradient(description, {*plan.dv, arrays.dv, 0}, "dV", layer_.v);
+    }
+    add_layer(description, layer_, shape_.type);
+    description.tensor(data::tensor_of("X", x_, shape_.type));
+    description.tensor(data::tensor_of("dY", dy_, shape_.type));
+    return program;
+  }
+  /// With less and less of a tile for each product, until all lists go in beside it.
+  [[nodiscard]] GradientPlan planned(MachineCosts& costs, const Way& way,
+                                     std::uint64_t slack) const {
+    const bool on_unit = way.on_unit;
+    const std::uint32_t n = on_unit ? round_up(options_.n, square_columns(way.shape)) : options_.n;
+    const std::uint32_t tiles = costs.machine().tiles;
+    const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
+      return DenseRows{first,
+                       spmm_static::rows_on_tiles(shape, count, round_up(n, shape.lanes()), tiles)};
+    };
+    const sparse::Shape inner = inner_shape(shape_);
+    const std::uint64_t x_rows = std::uint64_t{first_dense()} * shape_.block;
+    GradientRows lie{rows(shape_, 0, x_rows),
+                     rows(shape_, 0, std::uint64_t{dw_.block_rows()} * shape_.block),
+                     {},
+                     {},
+                     n};
+    if (on_unit) lie.x.storage = square_storage(way.shape, x_rows, n, tiles);
+    const bool low_rank = z_.rows > 0;
+    if (low_rank) lie.z = rows(inner, x_rows, z_.rows);
+    if (low_rank) lie.t = rows(inner, 0, z_.rows);
+    const Pinned& pins = options_.plan;
+    GradientPlan plan = plan_products({dw_, dv_, vt_}, way.shape, lie, costs, pins, slack, on_unit);
+    if (!low_rank || !plan.misfit().empty()) return plan;
+    const auto product = [&](const BlockMatrix& w, const spmm_static::Pinned& pinned,
+                             const char* key, const DenseRows& of, std::uint64_t beside) {
+      beside += lie.x.storage.each() + lie.dy.storage.each();
+      return choose_plan(w, inner, n, costs, pinned, {"pixelfly", key, {of}, beside});
+    };
+    plan.z = product(z_, pins.low_rank, "workload.plan.low_rank", lie.x, slack);
+    plan.t = product(t_, pins.low_rank_back.value_or(pins.low_rank), "workload.plan.low_rank_back",
+                     lie.dy, slack + lie.t->storage.each());
+    return plan;
+  }
+  /// Those that pinned keys allow. Throws KeyError if there are none.
+  [[nodiscard]] std::vector<Way> ways(const MachineConfig& machine) const {
+    const Products products = options_.plan.products;
+    if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
+    const std::uint32_t parts = std::max(options_.plan.dw.parts, options_.plan.dv.parts);
+    const kernels::Form& pinned = options_.plan.gradient_unit;
+    std::vector<Way> all;
+    std::string forms;
+    for (const sparse::Shape& shape : gradient_shapes(shape_, machine)) {
+      const kernels::Form form = shape.unit.form();
+      forms += fmt::format(", {}", config::name_of(kernels::kForms, form));
+      const bool wanted =
+          products != Products::vector && (pinned == kernels::Form() || pinned == form);
+      const bool goes = parts <= most_parts(shape, options_.n, machine.tiles, true);
+      if (wanted && (goes || products == Products::matrix_unit)) all.push_back({shape, true});
+    }
+    if (pinned != kernels::Form() && all.empty())
+      throw KeyError("workload.plan.gradient_unit", "found {}, allowed auto{}",
+                     config::name_of(kernels::kForms, pinned), forms);
+    if (products != Products::matrix_unit && pinned == kernels::Form())
+      all.push_back({shape_, false});
+    return all;
+  }
+  /// On the unit or row by row, whichever is predicted to take less.
+  [[nodiscard]] GradientPlan choose(MachineCosts& costs) const {
+    constexpr std::uint32_t kSteps = 4;
+    const MachineConfig& machine = costs.machine();
+    std::vector<Way> ways = this->ways(machine);
+    const std::uint64_t capacity = sram_bytes(machine.tile);
+    std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
+    const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {
+      const auto [known, is_new] = plans.try_emplace({way, step});
+      if (is_new)
+        known->second = planned(costs, ways[way], capacity * step / (std::uint64_t{2} * kSteps));
+      return known->second;
+    };
+    std::string why;
+    for (std::size_t way = ways.size(); way-- > 0;) {
+      if (plan_of(way, 0).misfit().empty()) continue;
+      why = plan_of(way, 0).misfit();
+      ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(way));
+      plans.clear();
+    }
+    if (ways.empty()) throw UserError(why);
+    const sparse::TileCode code;
+    plan::Pricing pricing(costs);
+    plan::Space space;
+    space.bounds.resize(ways.size());
+    space.describe = [&](std::size_t way, std::uint32_t step) {
+      return describe(plan_of(way, step), code, true);
+    };
+    space.variants = [&](std::size_t way) {
+      std::uint32_t steps = 1;
+      while (steps <= kSteps && plan_of(way, steps).misfit().empty()) ++steps;
+      return steps;
+    };
+    const plan::Found found = plan::search(space, pricing);
+    if (!found.fits)
+      throw UserError(program::overflow_message(
+          fmt::format("pixelfly: the gradients of {} columns do not fit {} tiles", options_.n,
+                      machine.tiles),
+          {&found.memory, 1}, machine));
+    GradientPlan plan = std::move(plan_of(found.option, found.variant));
+    plan.prediction = found.prediction;
+    return plan;
+  }
+
+  BlockMatrix z_, t_;    ///< V^T and U^T
+  BlockMatrix dw_, dv_;  ///< whose blocks are wanted: [S | U] and V
+  BlockMatrix vt_;       ///< V^T, in blocks of the same side
+  data::DenseOperand dy_;
+  GradientPlan plan_;
+};
+
 }  // namespace
 
-/// The program of a plan, without operands one that is good for estimates alone.
-Described WeightGradient::describe(const GradientPlan& plan, const sparse::TileCode& code,
-                                   bool estimate) const {
-  const Partition& partition = plan.dw.partition;
-  Described program(partition.tiles);
-  plan::Description& description = program.description;
-  const Statement statement{description, code, contexts_};
-  const auto results = [&](const Sampled& of, const char* name) {
-    return statement.stored(of.results(), name, {}, true);
-  };
-  const auto rows = [&](const EvenStorage& storage, const char* name,
-                        const data::DenseOperand& operand) {
-    return spmm_static::given(statement, {shape_, storage, partition.columns, name},
-                              estimate ? nullptr : &operand);
-  };
-  GradientArrays arrays{};
-  arrays.dw = results(plan.dw, "dw");
-  if (plan.dv) arrays.dv = results(*plan.dv, "dv");
-  arrays.x = rows(plan.squares.empty() ? partition.x_storage() : plan.squares.front(), "x", x_);
-  arrays.dy = rows(plan.dw.a.front().storage, "dy", dy_);
-  const auto product = [&](const spmm_static::Plan& of, const BlockMatrix& w, const char* name,
-                           BufferId x) {
-    const spmm_static::DenseEnd kept{of.partition.shape, of.partition.y_storage(),
-                                     of.partition.columns, "low rank"};
-    const BufferId made = wanted(statement, kept);
-    add_tensor(statement, {name, program::Role::result, shape_.type, {w.rows, options_.n}}, kept,
-               made);
-    spmm_static::Product one(statement, of.partition, w, fmt::format("{} ", name));
-    one.add_steps({x}, made);
-    program.add(one.representatives());
-    return made;
-  };
-  if (plan.z) arrays.z = product(*plan.z, z_, "Z", arrays.x);
-  if (plan.t) arrays.t = product(*plan.t, t_, "T", arrays.dy);
-  program.add(state_products(statement, plan, arrays));
-  if (options_.gamma) scale(statement, plan, *options_.gamma, arrays, first_dense());
-  if (estimate) return program;
-  add_sparse_gradient(description, {plan.dw, arrays.dw, first_dense()}, layer_.s);
-  if (plan.dv) {
-    add_dense_gradient(description, {plan.dw, arrays.dw, first_dense()}, "dU", layer_.u);
-    add_dense_gradient(description, {*plan.dv, arrays.dv, 0}, "dV", layer_.v);
-  }
-  add_layer(description, layer_, shape_.type);
-  description.tensor(data::tensor_of("X", x_, shape_.type));
-  description.tensor(data::tensor_of("dY", dy_, shape_.type));
-  return program;
-}
-
-/// With less and less of a tile for each product, until all lists go in beside it.
-GradientPlan WeightGradient::planned(MachineCosts& costs, const Way& way,
-                                     std::uint64_t slack) const {
-  const bool on_unit = way.on_unit;
-  const std::uint32_t n = on_unit ? round_up(options_.n, square_columns(way.shape)) : options_.n;
-  const std::uint32_t tiles = costs.machine().tiles;
-  const auto rows = [&](const sparse::Shape& shape, std::uint64_t first, std::uint64_t count) {
-    return DenseRows{first,
-                     spmm_static::rows_on_tiles(shape, count, round_up(n, shape.lanes()), tiles)};
-  };
-  const sparse::Shape inner = inner_shape(shape_);
-  const std::uint64_t x_rows = std::uint64_t{first_dense()} * shape_.block;
-  GradientRows lie{rows(shape_, 0, x_rows),
-                   rows(shape_, 0, std::uint64_t{dw_.block_rows()} * shape_.block),
-                   {},
-                   {},
-                   n};
-  if (on_unit) lie.x.storage = square_storage(way.shape, x_rows, n, tiles);
-  const bool low_rank = z_.rows > 0;
-  if (low_rank) lie.z = rows(inner, x_rows, z_.rows);
-  if (low_rank) lie.t = rows(inner, 0, z_.rows);
-  const Pinned& pins = options_.plan;
-  GradientPlan plan = plan_products({dw_, dv_, vt_}, way.shape, lie, costs, pins, slack, on_unit);
-  if (!low_rank || !plan.misfit().empty()) return plan;
-  const auto product = [&](const BlockMatrix& w, const spmm_static::Pinned& pinned, const char* key,
-                           const DenseRows& of, std::uint64_t beside) {
-    beside += lie.x.storage.each() + lie.dy.storage.each();
-    return choose_plan(w, inner, n, costs, pinned, {"pixelfly", key, {of}, beside});
-  };
-  plan.z = product(z_, pins.low_rank, "workload.plan.low_rank", lie.x, slack);
-  plan.t = product(t_, pins.low_rank_back.value_or(pins.low_rank), "workload.plan.low_rank_back",
-                   lie.dy, slack + lie.t->storage.each());
-  return plan;
-}
-
-WeightGradient::WeightGradient(const Options& options, const sparse::Shape& shape,
-                               MachineCosts& costs)
-    : options_(options),
-      contexts_(costs.machine().tile.contexts),
-      layer_(make_layer(options, costs.machine())),
-      shape_(shape),
-      z_(make_chain(layer_, Pass::forward, inner_block(shape_)).inner),
-      t_(make_chain(layer_, Pass::grad_input, inner_block(shape_)).inner),
-      dw_(make_chain(layer_, Pass::forward, inner_block(shape_)).outer),
-      dv_(all_blocks(layer_.v, shape_.block)),
-      vt_(transposed_blocks(layer_.v, shape_.block, z_.rows)),
-      x_(operand_x(options, layer_)),
-      dy_(layer_.s.rows, options.n, options.weights.dtype,
-          {options.gradient, "gradient", options.weights.seed, sparse::kGradientStream}) {
-  plan_ = choose(costs);
-  const std::uint64_t inner = (layer_.u.rows() + layer_.v.rows()) * layer_.rank();
-  summarise({.problem = problem_of(options),
-             .peak_type = kernels::type_name(shape_.type),
-             .plan = printed(plan_),
-             .prediction = plan_.prediction,
-             .facts = facts_of(options, layer_),
-             .rounded = {{"matrix", layer_.s.rounded},
-                         {"u", layer_.u.rounded()},
-                         {"v", layer_.v.rounded()},
-                         {"x", x_.rounded()},
-                         {"gradient", dy_.rounded()}},
-             .useful_flops = 2 * (layer_.parameters() + inner) * options.n});
-}
-
-/// Those that pinned keys allow. Throws KeyError if there are none.
-std::vector<WeightGradient::Way> WeightGradient::ways(const MachineConfig& machine) const {
-  const Products products = options_.plan.products;
-  if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
-  const std::uint32_t parts = std::max(options_.plan.dw.parts, options_.plan.dv.parts);
-  const kernels::Form& pinned = options_.plan.gradient_unit;
-  std::vector<Way> all;
-  std::string forms;
-  for (const sparse::Shape& shape : gradient_shapes(shape_, machine)) {
-    const kernels::Form form = shape.unit.form();
-    forms += fmt::format(", {}", config::name_of(kernels::kForms, form));
-    const bool wanted =
-        products != Products::vector && (pinned == kernels::Form() || pinned == form);
-    const bool goes = parts <= most_parts(shape, options_.n, machine.tiles, true);
-    if (wanted && (goes || products == Products::matrix_unit)) all.push_back({shape, true});
-  }
-  if (pinned != kernels::Form() && all.empty())
-    throw KeyError("workload.plan.gradient_unit", "found {}, allowed auto{}",
-                   config::name_of(kernels::kForms, pinned), forms);
-  if (products != Products::matrix_unit && pinned == kernels::Form())
-    all.push_back({shape_, false});
-  return all;
-}
-
-/// On the unit or row by row, whichever is predicted to take less.
-GradientPlan WeightGradient::choose(MachineCosts& costs) const {
-  constexpr std::uint32_t kSteps = 4;
-  const MachineConfig& machine = costs.machine();
-  std::vector<Way> ways = this->ways(machine);
-  const std::uint64_t capacity = sram_bytes(machine.tile);
-  std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
-  const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {
-    const auto [known, is_new] = plans.try_emplace({way, step});
-    if (is_new)
-      known->second = planned(costs, ways[way], capacity * step / (std::uint64_t{2} * kSteps));
-    return known->second;
-  };
-  std::string why;
-  for (std::size_t way = ways.size(); way-- > 0;) {
-    if (plan_of(way, 0).misfit().empty()) continue;
-    why = plan_of(way, 0).misfit();
-    ways.erase(ways.begin() + static_cast<std::ptrdiff_t>(way));
-    plans.clear();
-  }
-  if (ways.empty()) throw UserError(why);
-  const sparse::TileCode code;
-  plan::Pricing pricing(costs);
-  plan::Space space;
-  space.bounds.resize(ways.size());
-  space.describe = [&](std::size_t way, std::uint32_t step) {
-    return describe(plan_of(way, step), code, true);
-  };
-  space.variants = [&](std::size_t way) {
-    std::uint32_t steps = 1;
-    while (steps <= kSteps && plan_of(way, steps).misfit().empty()) ++steps;
-    return steps;
-  };
-  const plan::Found found = plan::search(space, pricing);
-  if (!found.fits)
-    throw UserError(program::overflow_message(
-        fmt::format("pixelfly: the gradients of {} columns do not fit {} tiles", options_.n,
-                    machine.tiles),
-        {&found.memory, 1}, machine));
-  GradientPlan plan = std::move(plan_of(found.option, found.variant));
-  plan.prediction = found.prediction;
-  return plan;
-}
-
-bool WeightGradient::slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
-  // How operands lie decides which blocks of the unit make gradients.
-  const bool lies_so = shape_.on_unit() && shape.x_depth() == shape_.x_depth() &&
-                       shape.y_depth() == shape_.y_depth();
-  if (shape.on_unit() && !lies_so) return true;
-  return plan_.z && spmm_static::may_be_faster(inner_shape(shape), plan_.z->partition, z_, costs);
-}
-
-program::Program WeightGradient::lowered() const {
-  const sparse::TileCode code;
-  return plan::lower(describe(plan_, code, false).description);
+std::unique_ptr<Workload> make_weight_gradient(const Options& options, MachineCosts& costs) {
+  return best_form<WeightGradient>(options, costs);
 }
 
 }  // namespace tessera::pixelfly
