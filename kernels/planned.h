@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,12 +42,20 @@ class Plans {
   explicit Plans(plan::Pricing& pricing) : pricing_(pricing) {}
 
   /// Adds a plan. `bound` must not exceed its cycles, else the search may miss it.
-  void add(Plan plan, std::uint64_t bound) { add_variants({std::move(plan)}, bound); }
-  /// As add(), for variants of a plan in order: each needs less memory and more time than the one
-  /// before (plan::Space).
-  void add_variants(std::vector<Plan> variants, std::uint64_t bound) {
-    options_.push_back(std::move(variants));
+  void add(Plan plan, std::uint64_t bound) {
+    add_variants(
+        1, [plan = std::move(plan)](std::uint32_t) { return plan; }, bound);
+  }
+  /// As add(), for `count` variants of a plan in order: each needs less memory and more time than
+  /// the one before (plan::Space).
+  void add_variants(std::uint32_t count, std::function<Plan(std::uint32_t)> variant,
+                    std::uint64_t bound) {
+    options_.emplace_back(count, std::move(variant));
     bounds_.push_back(bound);
+  }
+  void clear() {
+    options_.clear();
+    bounds_.clear();
   }
 
   [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
@@ -64,14 +73,15 @@ class Plans {
   }
 
   [[nodiscard]] const std::vector<std::uint64_t>& bounds() const { return bounds_; }
-  [[nodiscard]] const std::vector<Plan>& operator[](std::size_t option) const {
-    return options_[option];
+  [[nodiscard]] std::uint32_t variants(std::size_t option) const { return options_[option].first; }
+  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
+    return options_[option].second(variant);
   }
 
  private:
   plan::Pricing& pricing_;
   plan::Description shell_{1};
-  std::vector<std::vector<Plan>> options_;  ///< variants of each option
+  std::vector<std::pair<std::uint32_t, std::function<Plan(std::uint32_t)>>> options_;
   std::vector<std::uint64_t> bounds_;
 };
 
@@ -87,13 +97,15 @@ template <class Plan, class LeastBytes, class Described>
 Choice<Plan> best_of(const Plans<Plan>& plans, const LeastBytes& least_bytes,
                      const Described& described, plan::Space space = {}) {
   space.bounds = plans.bounds();
-  space.least_bytes = [&](std::size_t option) { return least_bytes(plans[option].back()); };
-  space.variants = [&](std::size_t option) { return word(plans[option].size()); };
+  space.least_bytes = [&](std::size_t option) {
+    return least_bytes(plans.plan(option, plans.variants(option) - 1));
+  };
+  space.variants = [&](std::size_t option) { return plans.variants(option); };
   space.describe = [&](std::size_t option, std::uint32_t variant) {
-    return plan::Described(described(plans[option][variant]));
+    return plan::Described(described(plans.plan(option, variant)));
   };
   const plan::Found found = plan::search(space, plans.pricing());
-  return {plans[found.option][found.variant], found};
+  return {plans.plan(found.option, found.variant), found};
 }
 
 /// Describes the key `plan` of a kernel's options.

@@ -96,7 +96,8 @@ void add_form(const Problem& problem, Plan plan, kernels::Plans<Plan>& plans) {
       std::vector<Plan> rounds = in_rounds(problem, plan, machine, spared);
       const Geometry least{problem, rounds.back()};
       if (least.bytes(0) <= 2 * sram_bytes(machine.tile) || plan.split_features * 2 > most)
-        plans.add_variants(std::move(rounds), 0);
+        plans.add_variants(
+            word(rounds.size()), [rounds](std::uint32_t i) { return rounds[i]; }, 0);
     }
   };
   for (plan.split_features = 1; plan.split_features <= most; plan.split_features *= 2)

@@ -1,11 +1,11 @@
 #include "kernels/gemm/array_plan.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
 #include "kernels/arrays/array_program.h"
-#include "kernels/gemm/product_calls.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/machine/nodes.h"
@@ -56,11 +56,11 @@ std::uint64_t staged_bytes(const VectorGrid& grid, const arrays::Array& array) {
               std::uint64_t{grid.plan.array_rows} * tile.c_bytes(*grid.type));
 }
 
-/// Memory, and time by measured calls and the streams' rates, of plans of one product.
-class ArrayPricer {
+/// The best plan of one product by memory, measured calls and the streams' rates.
+class ArraySearch {
  public:
   /// `blocks`: as VectorGrid.
-  ArrayPricer(const Product& product, const VectorType& type, MachineCosts& costs,
+  ArraySearch(const Product& product, const VectorType& type, MachineCosts& costs,
               const KeptBlocks* blocks)
       : product_(product),
         type_(type),
@@ -70,30 +70,37 @@ class ArrayPricer {
         array_(array_of(machine_)) {}
 
   [[nodiscard]] const arrays::Array& array() const { return array_; }
-  [[nodiscard]] std::optional<Room> too_large(const VectorGrid& grid) const {
-    const Room rooms[] = {{"a core", CoreLayout(grid).end, room_of(machine_.tile)},
-                          {"a memory tile", staged_bytes(grid, array_),
-                           room_of(tile_of(machine_, array_.first_memory))},
-                          {"DDR", grid.a_bytes() + grid.b_bytes() + grid.c_bytes(),
-                           room_of(tile_of(machine_, array_.ddr))}};
-    if (const Room lists = lists_of(*grid.type, grid.plan.depth);
-        grid.kept && lists.needed > lists.there)
-      return lists;
-    for (const Room& room : rooms)
-      if (room.needed > room.there) return room;
-    return std::nullopt;
+  [[nodiscard]] Searched found() const { return {best_, short_of_.value_or(Room{})}; }
+  void consider(const VectorPlan& plan) {
+    const std::uint64_t ddr = room_of(tile_of(machine_, array_.ddr));
+    if (blocks_ != nullptr) {
+      // Before the kept tiles are made: the kept blocks that tiles have at least.
+      const VectorGrid all(product_, type_, plan);
+      const std::uint64_t pairs = std::uint64_t{all.n} / kKeptColumns * all.steps;
+      if (!fit({{"DDR", pairs * 2 * kept_bytes(type_), ddr}})) return;
+    }
+    const VectorGrid grid(product_, type_, plan, blocks_);
+    if (fit({grid.kept ? lists_of(type_, plan.depth) : Room{},
+             {"a core", CoreLayout(grid).end, room_of(machine_.tile)},
+             {"a memory tile", staged_bytes(grid, array_),
+              room_of(tile_of(machine_, array_.first_memory))},
+             {"DDR", grid.a_bytes() + grid.b_bytes() + grid.c_bytes(), ddr}}))
+      price(grid);
   }
-  /// As too_large(), before the kept tiles are made: DDR's room, if it does not hold the kept
-  /// blocks that tiles have at least.
-  [[nodiscard]] std::optional<Room> too_many(const VectorPlan& plan) const {
-    if (blocks_ == nullptr) return std::nullopt;
-    const VectorGrid grid(product_, type_, plan);
-    const std::uint64_t pairs = std::uint64_t{grid.n} / kKeptColumns * grid.steps;
-    const Room room{"DDR", pairs * 2 * kept_bytes(type_), room_of(tile_of(machine_, array_.ddr))};
-    return room.needed > room.there ? std::optional(room) : std::nullopt;
+
+ private:
+  /// Remembers the first that does not.
+  bool fit(std::initializer_list<Room> rooms) {
+    for (const Room& room : rooms) {
+      if (room.needed <= room.there) continue;
+      if (!short_of_) short_of_ = room;
+      return false;
+    }
+    return true;
   }
-  /// None if it takes `below` cycles or more.
-  [[nodiscard]] std::optional<PricedProduct> price(const VectorGrid& grid, std::uint64_t below) {
+  /// Takes it if it is the fastest so far.
+  void price(const VectorGrid& grid) {
+    const std::uint64_t below = best_ ? best_->prediction.cycles : ~std::uint64_t{0};
     const std::vector<std::uint64_t> calls = this->calls(grid);
     const ArrayOrder order(grid, array_);
     arrays::Timeline timeline(machine_, array_.nodes());
@@ -109,7 +116,7 @@ class ArrayPricer {
         std::max(kTransfer * transfers, timeline.least([&](arrays::Channel channel) {
           return order.is_of_steps(channel) ? steps : 1;
         }));
-    if (order.blocks() * std::max(computed, moved) >= below) return std::nullopt;
+    if (order.blocks() * std::max(computed, moved) >= below) return;
     Prediction prediction;
     prediction.compute_cycles = order.blocks() * computed;
     const auto add = [&](std::uint32_t node, std::uint32_t step, arrays::Items& items) {
@@ -126,14 +133,9 @@ class ArrayPricer {
     prediction.sync_cycles = machine_.sync.chip_cycles;
     prediction.exchange_cycles =
         prediction.cycles - prediction.compute_cycles - prediction.sync_cycles;
-    if (prediction.cycles >= below) return std::nullopt;
-    return PricedProduct{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
+    if (prediction.cycles < below)
+      best_ = PricedProduct{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
   }
-  [[nodiscard]] VectorGrid grid(const VectorPlan& plan) const {
-    return {product_, type_, plan, blocks_};
-  }
-
- private:
   /// Measured on the machine's tile; with kept blocks each patch has so many pairs of them.
   [[nodiscard]] std::uint64_t call(const CoreTile& tile, Begins begins, Ends ends,
                                    std::uint64_t pairs = 0) {
@@ -184,6 +186,8 @@ class ArrayPricer {
   plan::Description shell_{1};  ///< keeps the functions of calls
   MachineConfig machine_;
   arrays::Array array_;
+  std::optional<PricedProduct> best_;
+  std::optional<Room> short_of_;
 };
 
 void require_cores(const VectorPlan& pinned, const arrays::Array& array) {
@@ -232,31 +236,18 @@ arrays::Array array_of(const MachineConfig& machine) {
 
 Searched search_array(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks) {
-  ArrayPricer pricer(product, type, costs, blocks);
+  ArraySearch search(product, type, costs, blocks);
   const Patch patch = patch_of(type, blocks != nullptr);
-  require_cores(pinned, pricer.array());
-  std::optional<PricedProduct> best;
-  std::optional<Room> short_of;
-  const auto consider = [&](const VectorPlan& plan) {
-    auto room = pricer.too_many(plan);
-    const std::optional<VectorGrid> grid = room ? std::nullopt : std::optional(pricer.grid(plan));
-    if (grid) room = pricer.too_large(*grid);
-    if (room) {
-      if (!short_of) short_of = room;
-      return;
-    }
-    const std::uint64_t below = best ? best->prediction.cycles : ~std::uint64_t{0};
-    if (const auto priced = pricer.price(*grid, below)) best = priced;
-  };
+  require_cores(pinned, search.array());
   const std::uint32_t column_step = column_unit(type, patch);
   for (const std::uint32_t rows : sides(pinned.rows, patch.rows, 0, product.m))
     for (const std::uint32_t columns : sides(pinned.columns, column_step, 0, product.n))
       for (const std::uint32_t depth :
            sides(pinned.depth, depth_unit(type), least_depth(type), product.k))
         for (const std::uint32_t array_rows :
-             cores(pinned.array_rows, pricer.array().rows, ceil_div(product.m, rows)))
+             cores(pinned.array_rows, search.array().rows, ceil_div(product.m, rows)))
           for (const std::uint32_t array_columns :
-               cores(pinned.array_columns, pricer.array().columns, ceil_div(product.n, columns))) {
+               cores(pinned.array_columns, search.array().columns, ceil_div(product.n, columns))) {
             VectorPlan plan{rows,
                             columns,
                             depth,
@@ -266,9 +257,9 @@ Searched search_array(const VectorPlan& pinned, const Product& product, const Ve
                             pinned.whole_sums};
             if (plan.list_rows == 0)
               plan.list_rows = std::min(ceil_div(product.m, rows * array_rows), kMostListRows);
-            consider(plan);
+            search.consider(plan);
           }
-  return {best, short_of.value_or(Room{})};
+  return search.found();
 }
 
 }  // namespace tessera::gemm

@@ -113,11 +113,6 @@ class ArrayStreams {
     return made;
   }
   /// A transfer that comes next on a channel.
-  void add(arrays::Channel channel, std::string_view name, program::Stream stream) {
-    std::vector<program::Stream> streams;
-    streams.push_back(std::move(stream));
-    add(channel, name, std::move(streams));
-  }
   void add(arrays::Channel channel, std::string_view name, std::vector<program::Stream> streams) {
     transfers_[channel].push_back(lists_.transfer(channel, std::string(name), std::move(streams)));
   }
@@ -177,15 +172,15 @@ class ArrayStreams {
       const std::uint32_t from = first * grid_.k * type_.bytes + step % grid_.steps * pitch;
       const Place staged{memories_[memory], (2 * order_.place_of(row) + step % 2) * layout_.a_slot};
       add(order_.channel(Kind::load_a, row), of_.names.a + std::string(" from DDR"),
-          Stream{arrays::kLoadWeights,
-                 apart({a_, from}, pitch, tile_.rows, grid_.k * type_.bytes),
-                 {whole(staged, bytes)}});
+          {{arrays::kLoadWeights,
+            apart({a_, from}, pitch, tile_.rows, grid_.k * type_.bytes),
+            {whole(staged, bytes)}}});
       const std::uint32_t unit = type_.inputs * type_.bytes;
       Stream send{arrays::kWeights, patches(staged, unit, tile_.depth / type_.inputs, pitch), {}};
       for (std::uint32_t column = 0; column < plan().array_columns; ++column)
         send.destinations.push_back(whole(
             {cores_[array_.core(row, column)], layout_.a + step % 2 * layout_.a_slot}, bytes));
-      add(order_.channel(Kind::send_a, row), of_.names.a, std::move(send));
+      add(order_.channel(Kind::send_a, row), of_.names.a, {send});
     }
   }
   /// A tile of B as it lies in DDR, and as it leaves a memory tile. All of it has rows in DDR, and
@@ -217,12 +212,12 @@ class ArrayStreams {
       const std::uint32_t tile = block % grid_.column_blocks * plan().array_columns + column;
       const Place staged{memories_[column], staged_b_ + step % 2 * layout_.b_slot};
       add(order_.channel(Kind::load_b, column), of_.names.b + std::string(" from DDR"),
-          Stream{arrays::kLoad, b_in_ddr(tile, step % grid_.steps), {whole(staged, b_bytes_)}});
+          {{arrays::kLoad, b_in_ddr(tile, step % grid_.steps), {whole(staged, b_bytes_)}}});
       Stream send{arrays::kActivations, b_staged(staged), {}};
       for (std::uint32_t row = 0; row < plan().array_rows; ++row)
         send.destinations.push_back(whole(
             {cores_[array_.core(row, column)], layout_.b + step % 2 * layout_.b_slot}, b_bytes_));
-      add(order_.channel(Kind::send_b, column), of_.names.b, std::move(send));
+      add(order_.channel(Kind::send_b, column), of_.names.b, {send});
     }
   }
   /// Tiles of C, [patch of rows][block][row][column] in a core and row after row in the memory
@@ -247,9 +242,9 @@ class ArrayStreams {
           block / grid_.column_blocks * all_rows * grid_.n * type_.bytes +
           (block % grid_.column_blocks * plan().array_columns + column) * pitch;
       add(order_.channel(Kind::store, column), of_.names.c + std::string(" to DDR"),
-          Stream{arrays::kStore,
-                 whole({memories_[column], staged}, plan().array_rows * bytes),
-                 {apart({c_, to}, pitch, all_rows, grid_.n * type_.bytes)}});
+          {{arrays::kStore,
+            whole({memories_[column], staged}, plan().array_rows * bytes),
+            {apart({c_, to}, pitch, all_rows, grid_.n * type_.bytes)}}});
     }
   }
 

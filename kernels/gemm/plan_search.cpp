@@ -38,38 +38,65 @@ std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   return rounds;
 }
 
+/// A plan that fits is better than one that does not; of those that do not fit the one that needs
+/// less memory is. No memory at all stands for more than 32 bits address.
+bool is_better(const plan::Found& a, const plan::Found& b) {
+  if (a.fits != b.fits) return a.fits;
+  if (a.fits) return a.prediction.cycles < b.prediction.cycles;
+  const auto bytes = [](const plan::Found& found) {
+    const std::uint64_t all = program::total(found.memory);
+    return all == 0 ? UINT64_MAX : all;
+  };
+  return bytes(a) < bytes(b);
+}
+
+using Choice = kernels::Choice<Plan>;
+
 /// All plans of a problem: grids of parts as options, supersteps as their variants; where operands
 /// lie outside, options are also rounds of m and n, and variants rounds of k.
-class Plans {
+class PlanSearch {
  public:
-  Plans(const Problem& problem, plan::Pricing& pricing)
+  PlanSearch(const Problem& problem, MachineCosts& costs)
       : problem_(problem),
-        pricing_(pricing),
-        code_("gemm"),
-        shell_(1),
-        functions_(code_, shell_, pricing.machine().tile.contexts),
+        pricing_(costs),
+        plans_(pricing_),
+        functions_(code_, plans_.shell(), costs.machine().tile.contexts),
         cuts_(problem.outside ? numbers_of_rounds(problem.product.k)
-                              : numbers_of_cuts(problem.product.k)) {
-    space_.variants = [this](std::size_t option) { return word(variants_of(option).size()); };
-    space_.least_bytes = [this](std::size_t option) {
-      const Geometry geometry =
-          geometry_of(problem_, with_cuts(option, variants_of(option).back()));
-      const std::uint32_t tiles = pricing_.machine().tiles;
-      const std::uint64_t stored = stored_bytes(geometry.bytes(Side::x), tiles) +
-                                   stored_bytes(geometry.bytes(Side::w), tiles);
-      // A single tile does not bring what it stores.
-      const std::uint64_t brought =
-          tiles > 1 ? geometry.bytes(Side::x, kFullest, 0) + geometry.bytes(Side::w, kFullest, 0)
-                    : 0;
-      return stored + brought + geometry.y_bytes(kFullest);
-    };
-    space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      return described(problem_, plan(option, variant), pricing_.machine(), code_);
-    };
-    space_.reserved = problem.reserved;
+                              : numbers_of_cuts(problem.product.k)) {}
+
+  Choice best() {
+    problem_.outside ? add_all_rounds() : add_all();
+    Choice best = best_added();
+    while (take_left_out(best.found)) {
+      Choice other = best_added();
+      if (is_better(other.found, best.found)) best = std::move(other);
+    }
+    return best;
   }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
+
+ private:
+  Choice best_added() {
+    const auto described = [this](const Plan& plan) {
+      return gemm::described(problem_, plan, machine(), code_);
+    };
+    plan::Space space;
+    space.reserved = problem_.reserved;
+    return kernels::best_of(
+        plans_, [this](const Plan& plan) { return least_bytes(plan); }, described, space);
+  }
+
+  [[nodiscard]] const MachineConfig& machine() const { return plans_.machine(); }
+  [[nodiscard]] std::uint64_t least_bytes(const Plan& plan) const {
+    const Geometry geometry = geometry_of(problem_, plan);
+    const std::uint32_t tiles = machine().tiles;
+    std::uint64_t bytes = geometry.y_bytes(kFullest);
+    for (const Side side : kSides) {
+      bytes += stored_bytes(geometry.bytes(side), tiles);
+      // A single tile does not bring what it stores.
+      if (tiles > 1) bytes += geometry.bytes(side, kFullest, 0);
+    }
+    return bytes;
+  }
 
   /// All that the machine's tiles allow; `rounds`: in so many of m and n.
   void add_all(const std::optional<Rounds>& rounds = {}) {
@@ -86,8 +113,7 @@ class Plans {
   void add_all_rounds() {
     constexpr std::uint64_t kBeyond = 8;
     const Product& all = problem_.product;
-    const std::uint64_t room =
-        std::uint64_t{pricing_.machine().tiles} * pricing_.machine().tile.sram_kib * 1024;
+    const std::uint64_t room = std::uint64_t{machine().tiles} * machine().tile.sram_kib * 1024;
     const std::uint64_t least_sums = std::uint64_t{all.m} * all.n * data::element_bytes(Type::f16);
     const std::uint64_t least = ceil_div(least_sums, room);
     for (const std::uint32_t m : numbers_of_cuts(all.m))
@@ -110,32 +136,16 @@ class Plans {
     const auto next =
         std::stable_partition(left_out_.begin(), left_out_.end(),
                               [&](const Blocks& each) { return each.least > least + least / 4; });
-    options_.clear();
-    space_.bounds.clear();
+    plans_.clear();
     std::for_each(next, left_out_.end(), [&](const Blocks& each) { add_grids(each); });
     left_out_.erase(next, left_out_.end());
-    again_ += space_.bounds.size();
+    again_ += plans_.bounds().size();
     if (again_ > kMostAgain) return false;
-    return !space_.bounds.empty() || take_left_out(found);
+    return !plans_.bounds().empty() || take_left_out(found);
   }
 
-  [[nodiscard]] Plan plan(std::size_t option, std::uint32_t variant) const {
-    return with_cuts(option, variants_of(option)[variant]);
-  }
-  [[nodiscard]] const plan::Space& space() const { return space_; }
-
- private:
-  /// Supersteps, or rounds of k up to the next power of two: where loads are beside rounds, more of
-  /// them may be faster, so each power is an option of its own.
-  [[nodiscard]] std::vector<std::uint32_t> variants_of(std::size_t option) const {
-    const auto& [plan, most] = options_[option];
-    if (plan.rounds) return rounds_from(plan, most);
-    return {cuts_.begin(), std::ranges::upper_bound(cuts_, most)};
-  }
-
-  /// An option in so many supersteps, or rounds of k.
-  [[nodiscard]] Plan with_cuts(std::size_t option, std::uint32_t cuts) const {
-    Plan plan = options_[option].plan;
+  /// A plan in so many supersteps, or rounds of k.
+  static Plan with_cuts(Plan plan, std::uint32_t cuts) {
     (plan.rounds ? plan.rounds->k : plan.cuts) = cuts;
     return plan;
   }
@@ -152,25 +162,30 @@ class Plans {
     return rounds;
   }
 
-  void add(const Plan& plan, std::uint32_t most_cuts, const plan::Function& product) {
-    if (plan.rounds) return add_rounds(plan, most_cuts, product);
-    options_.push_back({plan, most_cuts});
-    space_.bounds.push_back(bound(geometry_of(problem_, plan), product));
+  void add(const Plan& plan, std::uint32_t most, const plan::Function& product) {
+    if (plan.rounds) return add_rounds(plan, most, product);
+    const auto numbers = std::ranges::upper_bound(cuts_, most) - cuts_.begin();
+    plans_.add_variants(
+        static_cast<std::uint32_t>(numbers),
+        [this, plan](std::uint32_t i) { return with_cuts(plan, cuts_[i]); },
+        bound(geometry_of(problem_, plan), product));
   }
 
+  /// Numbers of rounds of k up to the next power of two are variants: where loads are beside
+  /// rounds, more of them may be faster, so each power is an option of its own.
   void add_rounds(Plan plan, std::uint32_t most, const plan::Function& product) {
-    const MachineConfig& machine = pricing_.machine();
     const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
     const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
     const auto [read, written] = outside_traffic(problem_, plan);
     for (plan.rounds->k = 1; plan.rounds->k <= most; plan.rounds->k *= 2) {
-      if (rounds_from(plan, most).empty()) continue;
+      const std::vector<std::uint32_t> numbers = rounds_from(plan, most);
+      if (numbers.empty()) continue;
       const std::uint64_t turns = passes * (2 * plan.rounds->k - 1);
-      for (const kernels::Loads loads : kernels::loads_for(turns, machine.tile)) {
+      for (const kernels::Loads loads : kernels::loads_for(turns, machine().tile)) {
         plan.rounds->loads = loads;
-        options_.push_back({plan, most});
-        space_.bounds.push_back(
-            kernels::least_cycles(machine, loads, turns, computing, read + written));
+        plans_.add_variants(
+            word(numbers.size()), [=](std::uint32_t i) { return with_cuts(plan, numbers[i]); },
+            kernels::least_cycles(machine(), loads, turns, computing, read + written));
       }
     }
   }
@@ -187,7 +202,8 @@ class Plans {
   void add_blocks(Type partials, Stationary stationary, const std::optional<Rounds>& rounds) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
       Blocks one{block, stationary, rounds};
-      for (; seen_ < space_.bounds.size(); ++seen_) best_ = std::min(best_, space_.bounds[seen_]);
+      for (; seen_ < plans_.bounds().size(); ++seen_)
+        best_ = std::min(best_, plans_.bounds()[seen_]);
       if (seen_ > 0) one.least = least_cycles(block, stationary);
       if (one.least <= best_ + best_ / 4)
         add_grids(one);
@@ -198,7 +214,7 @@ class Plans {
 
   void add_grids(const Blocks& of) {
     const auto& [block, stationary, rounds, least] = of;
-    const std::uint32_t tiles = pricing_.machine().tiles;
+    const std::uint32_t tiles = machine().tiles;
     Plan plan;
     plan.rounds = rounds;
     plan.partials = block.partial;
@@ -234,8 +250,9 @@ class Plans {
     const Roles its = roles(problem_.product, stationary);
     const std::uint64_t blocks =
         std::uint64_t{ceil_div(its.columns, block.columns)} * ceil_div(its.depth, block.depth);
-    return blocks * least_run(pricing_, shell_, functions_.product(block, false), its.rows) /
-           pricing_.machine().tiles;
+    return blocks *
+           least_run(pricing_, plans_.shell(), functions_.product(block, false), its.rows) /
+           machine().tiles;
   }
 
   /// Further parts are of use only if the largest part gets smaller.
@@ -249,9 +266,9 @@ class Plans {
     std::uint64_t shared = geometry.bytes(Side::x, kFullest, 0);
     if (!geometry.pairs_share_x()) std::swap(alone, shared);
     const ExchangeLoad load{0, alone, shared, geometry.tiles()};
-    return pricing_.costs().exchange(load) + least_product(product, geometry.rows(0).size(),
-                                                           geometry.column_blocks(0).size(),
-                                                           geometry.depth_blocks(0).size());
+    return plans_.costs().exchange(load) + least_product(product, geometry.rows(0).size(),
+                                                         geometry.column_blocks(0).size(),
+                                                         geometry.depth_blocks(0).size());
   }
 
   /// Where contexts compete for a pipeline each size is measured, not worked out from few: then the
@@ -261,9 +278,9 @@ class Plans {
                                             std::uint64_t columns, std::uint64_t depth) {
     constexpr std::uint64_t kLess = 8;
     const auto cycles = [&](std::uint64_t c, std::uint64_t d) {
-      return pricing_.call(shell_, product, {rows, c, d});
+      return plans_.call(product, {rows, c, d});
     };
-    if (!pricing_.costs().workers_compete()) return cycles(columns, depth);
+    if (!plans_.costs().workers_compete()) return cycles(columns, depth);
     const std::uint64_t one = cycles(1, 1);
     std::uint64_t all = one;
     if (columns > 1) all += (columns - 1) * (std::max(one, cycles(2, 1)) - one);
@@ -272,35 +289,17 @@ class Plans {
   }
 
   const Problem& problem_;
-  plan::Pricing& pricing_;
-  elf::KernelCode code_;
-  plan::Description shell_;  ///< without steps: it keeps functions that find bounds
+  plan::Pricing pricing_;
+  kernels::Plans<Plan> plans_;
+  elf::KernelCode code_{"gemm"};
   Functions functions_;
   std::vector<std::uint32_t> cuts_;  ///< or rounds of k
-  struct Option {
-    Plan plan;           ///< plan of one superstep
-    std::uint32_t most;  ///< supersteps that it allows
-  };
-  std::vector<Option> options_;
-  plan::Space space_;
   std::vector<Blocks> left_out_;
   static constexpr std::size_t kMostAgain = 1'000;  ///< a second of the processor at most
   std::size_t again_ = 0;                           ///< plans of blocks that were left out
   std::uint64_t best_ = UINT64_MAX / 2;             ///< least of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
-
-/// A plan that fits is better than one that does not; of those that do not fit the one that needs
-/// less memory is. No memory at all stands for more than 32 bits address.
-bool is_better(const plan::Found& a, const plan::Found& b) {
-  if (a.fits != b.fits) return a.fits;
-  if (a.fits) return a.prediction.cycles < b.prediction.cycles;
-  const auto bytes = [](const plan::Found& found) {
-    const std::uint64_t all = program::total(found.memory);
-    return all == 0 ? UINT64_MAX : all;
-  };
-  return bytes(a) < bytes(b);
-}
 
 std::string misfit(const Problem& problem, const Plan& closest, program::CategoryBytes need,
                    const MachineConfig& machine) {
@@ -313,17 +312,7 @@ std::string misfit(const Problem& problem, const Plan& closest, program::Categor
 }  // namespace
 
 Candidate find_plan(const Problem& problem, MachineCosts& costs) {
-  plan::Pricing pricing(costs);
-  Plans plans(problem, pricing);
-  problem.outside ? plans.add_all_rounds() : plans.add_all();
-  plan::Found found = plan::search(plans.space(), pricing);
-  Plan plan = plans.plan(found.option, found.variant);
-  while (plans.take_left_out(found)) {
-    const plan::Found other = plan::search(plans.space(), pricing);
-    if (!is_better(other, found)) continue;
-    found = other;
-    plan = plans.plan(other.option, other.variant);
-  }
+  const auto [plan, found] = PlanSearch(problem, costs).best();
   return {plan, found.prediction, program::total(found.memory),
           found.fits ? std::string() : misfit(problem, plan, found.memory, costs.machine())};
 }

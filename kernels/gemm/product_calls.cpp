@@ -1,8 +1,8 @@
-#include "kernels/gemm/product_calls.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "kernels/gemm/core_product.h"
 
 namespace tessera::gemm {
 namespace {
@@ -97,6 +97,16 @@ plan::Function sum_of(const kernels::Codelet& code, const VectorType& type, std:
           [](const Sizes& sizes) -> std::vector<std::uint64_t> {
             return {sizes[0] * kSumBytes * (sizes[1] + 1), sizes[0] * kResultBytes};
           }};
+}
+
+std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts) {
+  const auto most = [=](std::uint32_t rows) {
+    return ceil_div(parts, rows) * ceil_div(patches, contexts / rows);
+  };
+  std::uint32_t best = 1;
+  for (std::uint32_t rows = 2; rows <= contexts; ++rows)
+    if (most(rows) < most(best)) best = rows;
+  return best;
 }
 
 }  // namespace tessera::gemm

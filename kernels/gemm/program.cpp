@@ -79,9 +79,7 @@ class Statement {
     if (splits_depth())
       add_partials();
     else if (geometry().converts())
-      description_.compute("packing", tiles(),
-                           [p = product_, y = product_->y, &code = product_->functions.packing()](
-                               Tile tile, Calls& calls) { add_packing(*p, code, y, tile, calls); });
+      description_.compute("packing", tiles(), packing());
   }
 
   /// Layout natural: rows become panels before the product, blocks of Y rows after it.
@@ -220,31 +218,31 @@ class Statement {
           std::move(sends));
       const plan::Function& code =
           product_->functions.product(geometry().block(), !begins || cut > 0);
-      const plan::Function* packs =
-          ends && cut + 1 == cuts && !splits_depth() && !geometry().natural() ? packing() : nullptr;
-      description_.compute(
-          "product", tiles(),
-          [p = product_, y = product_->y, cut, &code, packs](Tile tile, Calls& calls) {
-            const Cell cell = p->cell(tile);
-            calls.add(
-                code,
-                {p->geometry.rows(cell.row).size(), p->geometry.column_blocks(cell.column).size(),
-                 p->geometry.depth_blocks(cell.depth, cut).size()},
-                {{p->w}, {p->x}, {y}});
-            if (packs != nullptr) add_packing(*p, *packs, y, tile, calls);
-          });
+      const bool packs = ends && cut + 1 == cuts && !splits_depth() && !geometry().natural();
+      description_.compute("product", tiles(),
+                           [p = product_, y = product_->y, cut, &code, pack = packing(packs)](
+                               Tile tile, Calls& calls) {
+                             const Cell cell = p->cell(tile);
+                             calls.add(code,
+                                       {p->geometry.rows(cell.row).size(),
+                                        p->geometry.column_blocks(cell.column).size(),
+                                        p->geometry.depth_blocks(cell.depth, cut).size()},
+                                       {{p->w}, {p->x}, {y}});
+                             pack(tile, calls);
+                           });
     }
   }
 
-  /// f32 partials become f16 results; null if they are of one type.
-  const plan::Function* packing() {
-    return geometry().converts() ? &product_->functions.packing() : nullptr;
-  }
-
-  static void add_packing(const Stated& p, const plan::Function& code, BufferId y, Tile tile,
-                          Calls& calls) {
-    const Interval share = p.share(tile);
-    if (share.size() > 0) calls.add(code, {p.pairs(tile)}, {{y, word(share.begin)}, {p.result}});
+  /// Calls that make f16 results of what a tile has finished of Y in f32; none if they are of one
+  /// type, or not `wanted`.
+  std::function<void(Tile, Calls&)> packing(bool wanted = true) {
+    if (!wanted || !geometry().converts()) return [](Tile, Calls&) {};
+    return [p = product_, y = product_->y, &code = product_->functions.packing()](Tile tile,
+                                                                                  Calls& calls) {
+      const Interval share = p->share(tile);
+      if (share.size() > 0)
+        calls.add(code, {p->pairs(tile)}, {{y, word(share.begin)}, {p->result}});
+    };
   }
 
   /// From here on the parts of Y are rows.
@@ -253,17 +251,17 @@ class Statement {
     const BufferId rows = product_->y_is_result() ? product_->result : add_y("y in rows");
     const plan::Function& code =
         product_->functions.regrouping(geometry().block().y_bytes(), false);
-    const plan::Function* packs = splits_depth() ? nullptr : packing();
-    description_.compute(
-        "relayout c", tiles(), [p = product_, blocks, rows, &code, packs](Tile tile, Calls& calls) {
-          const Cell cell = p->cell(tile);
-          calls.add(
-              code,
-              {p->geometry.rows(cell.row).size(), p->geometry.column_blocks(cell.column).size()},
-              {{blocks}, {rows}});
-          if (packs != nullptr) add_packing(*p, *packs, rows, tile, calls);
-        });
     product_->y = rows;
+    description_.compute("relayout c", tiles(),
+                         [p = product_, blocks, rows, &code, pack = packing(!splits_depth())](
+                             Tile tile, Calls& calls) {
+                           const Cell cell = p->cell(tile);
+                           calls.add(code,
+                                     {p->geometry.rows(cell.row).size(),
+                                      p->geometry.column_blocks(cell.column).size()},
+                                     {{blocks}, {rows}});
+                           pack(tile, calls);
+                         });
   }
 
   /// All to all within the tiles that share a part of Y: each takes its share of every other's and
@@ -284,15 +282,15 @@ class Statement {
           }
         });
     const plan::Function& code = product_->functions.adding(geometry().block().partial);
-    const plan::Function* packs = packing();
     description_.compute(
-        "adding", tiles(), [p = product_, y = product_->y, &code, packs](Tile tile, Calls& calls) {
+        "adding", tiles(),
+        [p = product_, y = product_->y, &code, pack = packing()](Tile tile, Calls& calls) {
           const Interval share = p->share(tile);
           if (share.size() == 0) return;
           const Place own{y, word(share.begin)};
           calls.add(code, {p->pairs(tile), p->geometry.plan().split_k - 1},
-                    {own, {p->received}, packs != nullptr ? own : Place{p->result}});
-          if (packs != nullptr) add_packing(*p, *packs, y, tile, calls);
+                    {own, {p->received}, p->geometry.converts() ? own : Place{p->result}});
+          pack(tile, calls);
         });
   }
 

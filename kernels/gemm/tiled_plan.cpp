@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/gemm/tiled_product.h"
+#include "kernels/gemm/vector_product.h"
 #include "kernels/pinned.h"
 #include "kernels/planned.h"
 #include "kernels/stored.h"
@@ -78,13 +78,16 @@ class TiledPlans {
     for (std::uint32_t parts = first; parts <= std::min(last, groups);
          parts += std::max(1U, parts / 8)) {
       if (parts > ceil_div(k, least_step())) break;
-      const VectorPlan plan{rows, columns, 0, down, across, 0, pinned_.whole_sums, parts};
-      std::vector<VectorPlan> variants;
-      for (const std::uint32_t depth : depths(parts)) {
-        variants.push_back(plan);
-        variants.back().depth = depth;
-      }
-      if (!variants.empty()) plans_.add_variants(std::move(variants), bound(plan));
+      const std::vector<std::uint32_t> depths = this->depths(parts);
+      if (depths.empty()) continue;
+      VectorPlan plan{rows, columns, 0, down, across, 0, pinned_.whole_sums, parts};
+      const std::uint64_t bound = this->bound(plan);
+      const auto variant = [plan, depths](std::uint32_t number) {
+        VectorPlan its = plan;
+        its.depth = depths[number];
+        return its;
+      };
+      plans_.add_variants(word(depths.size()), variant, bound);
     }
   }
   /// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
@@ -181,16 +184,6 @@ class TiledPlans {
 };
 
 }  // namespace
-
-std::uint32_t rows_of_workers(std::uint32_t parts, std::uint32_t patches, std::uint32_t contexts) {
-  const auto most = [=](std::uint32_t rows) {
-    return ceil_div(parts, rows) * ceil_div(patches, contexts / rows);
-  };
-  std::uint32_t best = 1;
-  for (std::uint32_t rows = 2; rows <= contexts; ++rows)
-    if (most(rows) < most(best)) best = rows;
-  return best;
-}
 
 Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks) {

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/gemm/tiled_product.h"
+#include "kernels/gemm/vector_product.h"
 #include "kernels/stored.h"
 #include "sim/base/ranges.h"
 
@@ -50,6 +50,10 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     return grid_.plan.array_rows * grid_.plan.array_columns;
   }
   [[nodiscard]] Tile tiles() const { return tiles_of_part() * grid_.parts; }
+  [[nodiscard]] std::uint32_t row_of(Tile tile) const {
+    return tile % tiles_of_part() / grid_.plan.array_columns;
+  }
+  [[nodiscard]] std::uint32_t column_of(Tile tile) const { return tile % grid_.plan.array_columns; }
   /// Bytes of C that a tile ends with: all of its own or, of parts of the depth, a share.
   [[nodiscard]] std::uint64_t c_bytes(Tile tile) const { return ended(tile).size() * kResultBytes; }
   /// Tiles that stand for all: in some steps one that computes most, those whose pair is divided,
@@ -120,11 +124,15 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     if (!grid_.kept) return tile_.b_bytes(type_);
     return grid_.kept->block_bytes() + std::uint64_t{2} * kept_bytes(type_);  // it reads ahead
   }
-  void pull_a(const Held& a, Place into, Tile tile, std::uint32_t step, Pulls& pulls) const {
-    pull(a, row_of(tile), into, step_of(tile, step), pulls);
-  }
-  void pull_b(const Held& b, Place into, Tile tile, std::uint32_t step, Pulls& pulls) const {
-    pull(b, column_of(tile), into, step_of(tile, step), pulls);
+  /// Pulls of a tile's panels of A or B for a step; `place`: its row or column.
+  void pull(const Held& from, std::uint64_t place, Place into, Tile tile, std::uint32_t step,
+            Pulls& pulls) const {
+    const std::uint64_t bytes = from.units * from.unit;
+    for (std::uint64_t i = 0; i < from.panels; ++i) {
+      const std::uint64_t at =
+          ((place * from.panels + i) * grid_.all_steps() + step_of(tile, step)) * bytes;
+      from.stored.pull({at, at + bytes}, behind(into, i * bytes), pulls);
+    }
   }
   /// The workers' shares of a tile's product, whose operands are given as if one worker did all of
   /// it.
@@ -217,10 +225,6 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   }
 
  private:
-  [[nodiscard]] std::uint32_t row_of(Tile tile) const {
-    return tile % tiles_of_part() / grid_.plan.array_columns;
-  }
-  [[nodiscard]] std::uint32_t column_of(Tile tile) const { return tile % grid_.plan.array_columns; }
   /// Number of a step of a tile among those of all parts of the depth.
   [[nodiscard]] std::uint32_t step_of(Tile tile, std::uint32_t step) const {
     return tile / tiles_of_part() * grid_.steps + step;
@@ -260,16 +264,6 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
       for (std::uint32_t i = 0; i < type_.inputs && first + i < of_.product.k; ++i)
         store_number(type_, value(line + l, first + i),
                      into.data() + std::size_t{at(l, i)} * type_.bytes);
-  }
-  /// Pulls of a tile's panels, from each the step of that number among those of all parts of the
-  /// depth; `place`: the tile's row or column.
-  void pull(const Held& from, std::uint64_t place, Place into, std::uint64_t number,
-            Pulls& pulls) const {
-    const std::uint64_t bytes = from.units * from.unit;
-    for (std::uint64_t i = 0; i < from.panels; ++i) {
-      const std::uint64_t step = (place * from.panels + i) * grid_.all_steps() + number;
-      from.stored.pull({step * bytes, (step + 1) * bytes}, behind(into, i * bytes), pulls);
-    }
   }
   /// Pairs of kept blocks in some patches of a column of tiles.
   [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step,
@@ -361,8 +355,8 @@ plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& mac
     d.exchange(
         "inputs", p->tiles(),
         [=](Tile at, Pulls& pulls) {
-          p->pull_a(a, std::get<Place>(whole.a), at, step, pulls);
-          p->pull_b(b, std::get<Place>(whole.b), at, step, pulls);
+          p->pull(a, p->row_of(at), std::get<Place>(whole.a), at, step, pulls);
+          p->pull(b, p->column_of(at), std::get<Place>(whole.b), at, step, pulls);
         },
         [=](Tile at) { return p->sent(a, b, at); });
     whole.begins = grid.begins(step);

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/gemm/array_plan.h"
-#include "kernels/gemm/tiled_product.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
 #include "sim/plan/lower.h"

@@ -12,12 +12,13 @@
 #include "kernels/gemm/vector_operand.h"
 #include "sim/config/fields.h"
 #include "sim/config/writers.h"
+#include "sim/plan/search.h"
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
 /// Products of types with vectors: cut into tiles of C, each of which a core computes step by step.
 /// On an array of cores with memory tiles and DDR (array_plan.h), or on tiles that exchange with
-/// each other (tiled_product.h).
+/// each other.
 namespace tessera::gemm {
 
 /// As a config pins it, 0 is left to the search.
@@ -162,6 +163,19 @@ struct Searched {
 };
 /// "16x16x32 i8".
 std::string problem_text(const VectorType& type, const Product& product);
+
+// On tiles that exchange with each other. A tile has one tile of C; its panels of A and its columns
+// of B come step by step, one superstep each, multicast to all who need them. Workers of a tile
+// share its patches. The depth may be parted among several tiles, which add up their sums at last,
+// each of its share of C.
+
+/// The search of vector_plan(): numbers of parts of m and n, and of steps.
+Searched search_tiles(const VectorPlan& pinned, const Product& product, const VectorType& type,
+                      MachineCosts& costs, const KeptBlocks* blocks);
+/// A and B are held by all tiles evenly, in the order in which tile code reads them: A by panels of
+/// a patch's rows, B by those of a patch's columns or, of kept blocks, by tiles. C stays where it
+/// is made.
+plan::Described describe_tiles(const VectorProduct& of, const MachineConfig& machine);
 
 /// The fastest plan of those that have the sizes of `pinned` that are not 0. Throws KeyError for a
 /// size that the type or machine lacks or that does not fit, UserError if no plan fits. `blocks`:

@@ -83,52 +83,10 @@ struct Gradient {
   const Sampled& plan;
   const sparse::BlockMatrix& pattern;
   std::uint32_t first_dense;
-  const Layer& layer;
   std::span<const float> blocks, dense;
   const std::vector<float>& left;
   std::function<const float*(std::uint64_t row)> right;  ///< null: padding
 };
-
-CheckResult check_gradient(const Gradient& of, std::uint64_t n, std::uint64_t flops,
-                           const CheckRequest& request, HostThreads& threads) {
-  const Sampled& plan = of.plan;
-  const std::uint32_t side = of.pattern.block;
-  const program::Type type = plan.partition.shape.type;
-  const std::uint32_t depth = plan.on_unit ? plan.partition.shape.unit.depth : 0;
-  const auto parts = static_cast<std::uint32_t>(plan.partition.parts.size());
-  sparse::SampledProduct product{
-      of.name, kernels::rounding_of(type, plan.partials(), std::max(depth, 1U), parts + 1),
-      side,    depth,
-      n,       plan.blocks.size()};
-  product.corner = [&](std::uint64_t e) -> sparse::SampledProduct::Corner {
-    return {std::uint64_t{plan.row(e)} * side, std::uint64_t{plan.column(e)} * side};
-  };
-  product.left = [&](std::uint64_t row) {
-    return row < of.pattern.rows ? &of.left[row * n] : nullptr;
-  };
-  product.right = [&](std::uint64_t row) {
-    return row < of.pattern.columns ? of.right(row) : nullptr;
-  };
-  const auto in_s = [&](std::uint64_t e) { return plan.column(e) < of.first_dense; };
-  product.found = [&](std::uint64_t e, std::uint32_t at) {
-    if (in_s(e))
-      return of.blocks[block_index(of.layer.s, plan.row(e), plan.column(e)) * plan.area() + at];
-    const std::uint64_t row = std::uint64_t{plan.row(e)} * side + at / side;
-    const std::uint64_t column = std::uint64_t{plan.column(e) - of.first_dense} * side + at % side;
-    return of.dense[row * of.layer.rank() + column];
-  };
-  for (const Part& part : plan.partition.parts) product.columns.push_back({part.begin, part.end});
-  if (of.layer.gamma)
-    product.then = [&](std::uint64_t e, kernels::Compared& one) {
-      const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *of.layer.gamma);
-      multiply(one, static_cast<double>(factor), type);
-      one.exact = scaled(*one.exact, factor, type);
-    };
-  product.sample =
-      kernels::sample_lines(product.blocks, kBlockStep, request.seed, sparse::kSampleStream);
-  product.flops = flops;
-  return sparse::check_sampled(product, request, threads);
-}
 
 /// Pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T where [S | U] has
 /// blocks, and dV = X T^T.
@@ -193,17 +151,58 @@ class WeightGradient : public LayerWorkload {
       return row < given ? nullptr : &z[(row - given) * n];
     };
     CheckResult result = kernels::worse(
-        check_gradient({"[dS | dU]", plan_.dw, dw_, first_dense(), layer_, ds, du, dy, x_and_z}, n,
-                       useful_flops(), request, threads),
+        check_gradient({"[dS | dU]", plan_.dw, dw_, first_dense(), ds, du, dy, x_and_z}, request,
+                       threads),
         inner);
     if (!plan_.dv) return result;
     const std::vector<float> dv = tensors.floats("dV", threads);
     const auto of_t = [&](std::uint64_t row) { return &t[row * n]; };
-    return kernels::worse(result, check_gradient({"dV", *plan_.dv, dv_, 0, layer_, {}, dv, x, of_t},
-                                                 n, useful_flops(), request, threads));
+    return kernels::worse(
+        result, check_gradient({"dV", *plan_.dv, dv_, 0, {}, dv, x, of_t}, request, threads));
   }
 
  private:
+  [[nodiscard]] CheckResult check_gradient(const Gradient& of, const CheckRequest& request,
+                                           HostThreads& threads) const {
+    const Sampled& plan = of.plan;
+    const std::uint32_t side = of.pattern.block;
+    const program::Type type = plan.partition.shape.type;
+    const std::uint32_t depth = plan.on_unit ? plan.partition.shape.unit.depth : 0;
+    const auto parts = static_cast<std::uint32_t>(plan.partition.parts.size());
+    sparse::SampledProduct product{
+        of.name,    kernels::rounding_of(type, plan.partials(), std::max(depth, 1U), parts + 1),
+        side,       depth,
+        options_.n, plan.blocks.size()};
+    product.corner = [&](std::uint64_t e) -> sparse::SampledProduct::Corner {
+      return {std::uint64_t{plan.row(e)} * side, std::uint64_t{plan.column(e)} * side};
+    };
+    product.left = [&](std::uint64_t row) {
+      return row < of.pattern.rows ? &of.left[row * options_.n] : nullptr;
+    };
+    product.right = [&](std::uint64_t row) {
+      return row < of.pattern.columns ? of.right(row) : nullptr;
+    };
+    const auto in_s = [&](std::uint64_t e) { return plan.column(e) < of.first_dense; };
+    product.found = [&](std::uint64_t e, std::uint32_t at) {
+      if (in_s(e))
+        return of.blocks[block_index(layer_.s, plan.row(e), plan.column(e)) * plan.area() + at];
+      const std::uint64_t row = std::uint64_t{plan.row(e)} * side + at / side;
+      const std::uint64_t column =
+          std::uint64_t{plan.column(e) - of.first_dense} * side + at % side;
+      return of.dense[row * layer_.rank() + column];
+    };
+    for (const Part& part : plan.partition.parts) product.columns.push_back({part.begin, part.end});
+    if (layer_.gamma)
+      product.then = [&](std::uint64_t e, kernels::Compared& one) {
+        const float factor = factor_of(in_s(e) ? Factor::of_s : Factor::of_uv, *layer_.gamma);
+        multiply(one, static_cast<double>(factor), type);
+        one.exact = scaled(*one.exact, factor, type);
+      };
+    product.sample =
+        kernels::sample_lines(product.blocks, kBlockStep, request.seed, sparse::kSampleStream);
+    product.flops = useful_flops();
+    return sparse::check_sampled(product, request, threads);
+  }
   /// How the gradients of weights are multiplied.
   struct Way {
     sparse::Shape shape;

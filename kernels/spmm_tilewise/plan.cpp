@@ -41,53 +41,61 @@ struct Load {
   std::uint64_t least_held = 0;         ///< bytes of what it stores and makes, however it is loaded
 };
 
+/// A form of the product.
+struct Form {
+  const Problem& problem;
+  OverlayCode overlay;
+  OverlayWork work;
+};
+
+/// What makes a plan of a form.
+struct Cuts {
+  const Form* form;
+  std::uint32_t row_singles, parts, cuts;
+  std::uint64_t least_bytes = 0;  ///< of its fullest tile
+};
+using Choice = kernels::Choice<Cuts>;
+
 /// All plans of a product: its forms, rows that are multiplied whole and parts of column tiles as
 /// options, supersteps as their variants.
-class Plans {
+class PlanSearch {
  public:
-  Plans(const std::vector<Problem>& problems, plan::Pricing& pricing, const Pinned& pinned)
-      : pricing_(pricing),
+  PlanSearch(const std::vector<Problem>& problems, MachineCosts& costs, const Pinned& pinned)
+      : pricing_(costs),
+        plans_(pricing_),
         pinned_(pinned),
-        shell_(1),
-        dense_(code_.gemm, shell_, machine().tile.contexts),
+        dense_(code_.gemm, plans_.shell(), machine().tile.contexts),
         pattern_(problems.front().pattern) {
     for (const ColumnTile& tile : pattern_.tiles)
       widest_ = std::max(widest_, word(tile.columns.size()));
-    space_.variants = [this](std::size_t option) {
-      return pinned_.cuts != 0 ? 1 : options_[option].deepest;
-    };
-    space_.describe = [this](std::size_t option, std::uint32_t variant) {
-      const std::shared_ptr<const Plan> its = plan(options_[option], cuts(variant));
-      return plan::Described(describe_program(form_->problem, its, machine(), code_, nullptr),
-                             representatives(loads(*its)));
-    };
-    space_.least_bytes = [this](std::size_t option) { return options_[option].least_bytes; };
     kernels::require_at_most("workload.plan.parts", pinned_.parts, widest_);
     for (const Problem& problem : problems) {
-      const auto best = std::min_element(space_.bounds.begin(), space_.bounds.end());
-      if (best == space_.bounds.end() || least_cycles(problem) <= *best + *best / 4)
+      const auto best = std::ranges::min_element(plans_.bounds());
+      if (best == plans_.bounds().end() || least_cycles(problem) <= *best + *best / 4)
         add_form(problem);
       else
         slower_.push_back(&problem);
     }
     require_any();
   }
-  Plans(const Plans&) = delete;
-  Plans& operator=(const Plans&) = delete;
 
   /// The best plan of the forms that are not much slower than others, or of all if none of theirs
   /// fits.
-  [[nodiscard]] plan::Found search() {
-    const plan::Found found = plan::search(space_, pricing_);
-    if (found.fits || slower_.empty()) return found;
+  [[nodiscard]] Choice search() {
+    const auto described = [this](const Cuts& cuts) {
+      const std::shared_ptr<const Plan> its = plan(cuts);
+      return plan::Described(describe(its), representatives(loads(*its)));
+    };
+    Choice found = kernels::best_of(
+        plans_, [](const Cuts& cuts) { return cuts.least_bytes; }, described);
+    if (found.found.fits || slower_.empty()) return found;
     for (const Problem* problem : std::exchange(slower_, {})) add_form(*problem);
     return search();
   }
-  [[nodiscard]] std::shared_ptr<const Plan> found(const plan::Found& found) {
-    Plan chosen = *plan(options_[found.option], cuts(found.variant));
-    chosen.prediction = found.prediction;
-    const plan::Description description =
-        describe_program(form_->problem, last_, machine(), code_, nullptr);
+  [[nodiscard]] std::shared_ptr<const Plan> found(const Choice& found) {
+    Plan chosen = *plan(found.plan);
+    chosen.prediction = found.found.prediction;
+    const plan::Description description = describe(last_);
     std::vector<std::uint64_t> cycles;
     for (plan::Tile tile = 0; tile < machine().tiles; ++tile)
       cycles.push_back(pricing_.calls(description, tile));
@@ -96,22 +104,10 @@ class Plans {
   }
 
  private:
-  struct Form {
-    const Problem& problem;
-    OverlayCode overlay;
-    OverlayWork work;
-  };
-  struct Option {
-    const Form* form;
-    std::uint32_t row_singles, parts;
-    std::uint32_t deepest;  ///< blocks of depth of its largest group, one at least
-    std::uint64_t least_bytes = 0;
-  };
-
-  [[nodiscard]] const MachineConfig& machine() const { return pricing_.machine(); }
+  [[nodiscard]] const MachineConfig& machine() const { return plans_.machine(); }
   [[nodiscard]] bool has_singles() const { return !pattern_.overlay.empty(); }
-  [[nodiscard]] std::uint32_t cuts(std::uint32_t variant) const {
-    return pinned_.cuts != 0 ? pinned_.cuts : variant + 1;
+  [[nodiscard]] plan::Description describe(std::shared_ptr<const Plan> its) const {
+    return describe_program(form_->problem, std::move(its), machine(), code_, nullptr);
   }
 
   /// Cycles that products with kept rows take at least, even if all tiles share them evenly.
@@ -120,7 +116,7 @@ class Plans {
     std::uint64_t cycles = 0;
     for (const ColumnTile& tile : pattern_.tiles)
       cycles += ceil_div<std::uint64_t>(tile.rows.size(), problem.block.depth) *
-                gemm::least_run(pricing_, shell_, product, tile.columns.size());
+                gemm::least_run(pricing_, plans_.shell(), product, tile.columns.size());
     return cycles * problem.panels() / machine().tiles;
   }
 
@@ -132,7 +128,7 @@ class Plans {
   }
 
   void add_form(const Problem& problem) {
-    const OverlayCode overlay(code_.sparse, shell_, problem.block, machine().tile.contexts);
+    const OverlayCode overlay(code_.sparse, plans_.shell(), problem.block, machine().tile.contexts);
     forms_.push_back(std::make_unique<Form>(
         Form{problem, overlay, has_singles() ? overlay.work(pricing_) : OverlayWork{}}));
     for (const std::uint32_t row_singles : row_choices()) {
@@ -145,7 +141,7 @@ class Plans {
       const std::uint32_t first = std::max(pinned_.parts, 1U);
       const std::uint32_t last = pinned_.parts != 0 ? first : std::min(kMostParts, widest_);
       for (std::uint32_t parts = first; parts <= last; ++parts)
-        add({forms_.back().get(), row_singles, parts, deepest});
+        add({forms_.back().get(), row_singles, parts, std::max(pinned_.cuts, 1U)}, deepest);
     }
   }
 
@@ -153,7 +149,7 @@ class Plans {
   /// 16-bit numbers of 64-bit words within a panel, reach no plan's rows.
   void require_any() const {
     kernels::require_at_most("workload.plan.cuts", pinned_.cuts, deepest_);
-    if (!options_.empty()) return;
+    if (!plans_.bounds().empty()) return;
     throw KeyError("workload.overlay", "names {} rows of W in one tile, allowed up to {}",
                    out_of_reach_, most_rows(forms_.front()->problem));
   }
@@ -171,8 +167,9 @@ class Plans {
       rows_.push_back(whole_blocks(tile, row_singles, form.problem));
   }
 
-  void add(Option option) {
-    const std::shared_ptr<const Plan> its = plan(option, cuts(0));
+  /// Adds plans of up to `deepest` supersteps, or of those that are pinned.
+  void add(Cuts cuts, std::uint32_t deepest) {
+    const std::shared_ptr<const Plan> its = plan(cuts);
     std::size_t named = 0;
     for (const Group& group : its->groups) named = std::max(named, group.overlay.rows.size());
     if (named > most_rows(form_->problem)) {
@@ -182,13 +179,17 @@ class Plans {
     std::uint64_t cycles = 0;
     std::uint64_t moving = 0;
     for (const Load& load : loads(*its)) {
-      option.least_bytes = std::max(option.least_bytes, load.least_held);
+      cuts.least_bytes = std::max(cuts.least_bytes, load.least_held);
       cycles = std::max(cycles, load.cycles);
-      moving = std::max(moving,
-                        pricing_.costs().exchange({0, load.alone, load.shared, machine().tiles}));
+      moving =
+          std::max(moving, plans_.costs().exchange({0, load.alone, load.shared, machine().tiles}));
     }
-    options_.push_back(option);
-    space_.bounds.push_back(cycles + moving);
+    const auto variant = [cuts](std::uint32_t number) {
+      Cuts more = cuts;
+      more.cuts += number;
+      return more;
+    };
+    plans_.add_variants(pinned_.cuts != 0 ? 1 : deepest, variant, cycles + moving);
   }
 
   [[nodiscard]] std::vector<Group> groups(std::uint32_t parts) const {
@@ -209,13 +210,13 @@ class Plans {
   }
 
   /// The last one is remembered.
-  [[nodiscard]] std::shared_ptr<const Plan> plan(const Option& option, std::uint32_t cuts) {
-    choose_rows(*option.form, option.row_singles);
+  [[nodiscard]] std::shared_ptr<const Plan> plan(const Cuts& of) {
+    choose_rows(*of.form, of.row_singles);
     const gemm::BlockShape& block = form_->problem.block;
-    if (last_ && last_->block.form() == block.form() && last_->parts == option.parts &&
-        last_->row_singles == option.row_singles && last_->cuts == cuts)
+    if (last_ && last_->block.form() == block.form() && last_->parts == of.parts &&
+        last_->row_singles == of.row_singles && last_->cuts == of.cuts)
       return last_;
-    Plan plan{block, option.parts, cuts, option.row_singles, groups(option.parts), {}, form_->work};
+    Plan plan{block, of.parts, of.cuts, of.row_singles, groups(of.parts), {}, form_->work};
     std::vector<GroupCost> costs;
     for (const Group& group : plan.groups) costs.push_back(cost(group));
     plan.jobs = assign(costs, form_->problem.panels(), machine().tiles);
@@ -230,9 +231,8 @@ class Plans {
   std::uint64_t cycles(const Group& group, std::uint64_t panels) {
     std::uint64_t sum = 0;
     if (!group.rows.empty())
-      sum += pricing_.call(
-          shell_, *product_,
-          {group.positions(), panels, group.rows.size() / form_->problem.block.depth});
+      sum += plans_.call(
+          *product_, {group.positions(), panels, group.rows.size() / form_->problem.block.depth});
     if (!group.overlay.empty())
       sum += form_->overlay.cycles({group.overlay, form_->work, panels, !group.rows.empty()},
                                    pricing_);
@@ -245,8 +245,8 @@ class Plans {
     const std::uint64_t bytes =
         (group.rows.size() + group.overlay.rows.size()) * form_->problem.vector_bytes();
     // As if each tile sent as much: the groups' tiles do not depend on the faster of two rates.
-    const std::uint64_t loaded = pricing_.costs().exchange({bytes, bytes, 0, machine().tiles}) -
-                                 pricing_.costs().exchange({0, 0, 0, machine().tiles});
+    const std::uint64_t loaded = plans_.costs().exchange({bytes, bytes, 0, machine().tiles}) -
+                                 plans_.costs().exchange({0, 0, 0, machine().tiles});
     const std::uint64_t panel = cycles(group, 2) - one + loaded;
     return {one > panel ? one - panel : 0, panel};
   }
@@ -297,10 +297,10 @@ class Plans {
     return tiles;
   }
 
-  plan::Pricing& pricing_;
+  plan::Pricing pricing_;
+  kernels::Plans<Cuts> plans_;
   Pinned pinned_;
   TileCode code_;
-  plan::Description shell_;  ///< without steps: it keeps functions that find bounds
   gemm::Functions dense_;
   const TilePattern& pattern_;
   std::uint32_t widest_ = 1, deepest_ = 1;
@@ -311,9 +311,7 @@ class Plans {
   const Form* form_ = nullptr;                    ///< the form that `rows_` are for
   std::uint32_t row_singles_ = 0;                 ///< the option that `rows_` are for
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
-  std::vector<Option> options_;
   std::shared_ptr<const Plan> last_;
-  plan::Space space_;
 };
 
 }  // namespace
@@ -329,15 +327,14 @@ std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
 
 std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
                                       const Pinned& pinned) {
-  plan::Pricing pricing(costs);
-  Plans plans(problems, pricing, pinned);
-  const plan::Found found = plans.search();
-  if (found.fits) return plans.found(found);
+  PlanSearch plans(problems, costs, pinned);
+  const Choice best = plans.search();
+  if (best.found.fits) return plans.found(best);
   const Problem& problem = problems.front();
   const std::string what = fmt::format("spmm_tilewise for m={} n={} k={} with {} of {} weights",
                                        problem.m, problem.w.columns, problem.w.rows,
                                        problem.pattern.kept(), problem.w.value.size());
-  throw UserError(kernels::no_plan_fits(what, nullptr, found.memory, costs.machine()));
+  throw UserError(kernels::no_plan_fits(what, nullptr, best.found.memory, costs.machine()));
 }
 
 Imbalance kept_rows(const TilePattern& pattern) {

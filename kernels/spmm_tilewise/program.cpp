@@ -176,19 +176,18 @@ void pull_results(const Product& p, const std::vector<ColumnRun>& runs, Tile til
   for (std::uint64_t panel = own.begin / n; panel * n < own.end; ++panel) {
     for (const ColumnRun& run : runs) {
       const std::uint64_t first = panel * n + run.column;
-      const std::uint64_t begin = std::max(first, own.begin);
-      const std::uint64_t end = std::min(first + run.columns, own.end);
-      if (begin >= end) continue;
+      const Interval both = kernels::common(own, {first, first + run.columns});
+      if (both.size() == 0) continue;
       const Group& group = p.plan->groups[run.group];
       const EvenSplit panels{p.problem.panels(), group.jobs};
       const Job& job = p.plan->jobs[group.first_job + panels.holder(panel)];
       const auto slot = &job - p.plan->jobs_on(job.machine).data();
       const std::uint64_t at =
-          (panel - job.panels.begin) * group.positions() + run.position + begin - first;
-      pulls.push_back({{p.c.array, word((begin - own.begin) * vector)},
+          (panel - job.panels.begin) * group.positions() + run.position + both.begin - first;
+      pulls.push_back({{p.c.array, word((both.begin - own.begin) * vector)},
                        job.machine,
                        {p.slots[static_cast<std::size_t>(slot)].result, word(at * vector)},
-                       word((end - begin) * vector)});
+                       word(both.size() * vector)});
     }
   }
 }
