@@ -111,12 +111,11 @@ std::uint32_t KeptTiles::list_bytes() const { return gemm::list_bytes(patches_, 
 std::pair<std::uint64_t, std::uint64_t> KeptTiles::kept(std::uint32_t patch,
                                                         std::uint32_t step) const {
   if (patch >= blocks_.patches()) return {0, 0};
+  const std::uint64_t first = blocks_.begin[patch];
+  const auto steps = std::span(blocks_.step).subspan(first, blocks_.begin[patch + 1] - first);
   const auto at = [&](std::uint32_t bound) {
-    const auto row = blocks_.step.begin();
-    return static_cast<std::uint64_t>(
-        std::lower_bound(row + static_cast<std::ptrdiff_t>(blocks_.begin[patch]),
-                         row + static_cast<std::ptrdiff_t>(blocks_.begin[patch + 1]), bound) -
-        row);
+    return first +
+           static_cast<std::uint64_t>(std::ranges::lower_bound(steps, bound) - steps.begin());
   };
   return {at(step * depth_steps_), at((step + 1) * depth_steps_)};
 }

@@ -68,8 +68,8 @@ class PlanSearch {
     problem_.outside ? add_all_rounds() : add_all();
     Choice best = best_added();
     while (take_left_out(best.found)) {
-      Choice other = best_added();
-      if (is_better(other.found, best.found)) best = std::move(other);
+      const Choice other = best_added();
+      if (is_better(other.found, best.found)) best = other;
     }
     return best;
   }

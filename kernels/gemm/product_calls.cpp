@@ -27,7 +27,7 @@ CoreTile tile_of(const CallKind& kind, std::uint64_t parts, std::uint64_t patche
 /// A call of one worker, or of all those that share a tile, who have the same A and B.
 plan::Function call_of(const kernels::Codelet& code, const CallKind& kind, bool shared,
                        std::vector<FittedCost::Axis> axes,
-                       std::function<Sample(const Sizes&)> sample) {
+                       const std::function<Sample(const Sizes&)>& sample) {
   const VectorType& type = *kind.type;
   const std::uint32_t callers = shared ? code.contexts : 1;
   const auto vertex = [=](const Sizes& sizes, Operands of) {

@@ -109,13 +109,13 @@ class Statement {
 
   /// `bytes` of the cell that a tile's part is sized for.
   template <class Bytes>
-  BufferId array(std::string_view name, const Bytes& bytes, plan::Array of = {}) {
+  BufferId array(std::string_view name, const Bytes& bytes, const plan::Array& of = {}) {
     return kernels::Arrays{description_, tiles()}(
         name,
         [p = product_, bytes](Tile tile) {
           return std::max<std::uint64_t>(bytes(p->geometry, p->size_cell(tile)), kLeastBytes);
         },
-        std::move(of));
+        of);
   }
 
   void add_arrays() {

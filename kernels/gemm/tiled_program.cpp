@@ -80,7 +80,8 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   }
   /// A by panels of a patch's rows: [row][input].
   [[nodiscard]] Held held_a(plan::Description& d) const {
-    Held a{grid_.patch.rows * type_.inputs * type_.bytes, parts_, tile_.depth / type_.inputs};
+    Held a{std::uint64_t{grid_.patch.rows} * type_.inputs * type_.bytes, parts_,
+           tile_.depth / type_.inputs};
     hold(d, "a", a, grid_.plan.array_rows, a.unit,
          [its = shared_from_this()](auto unit, auto into) {
            its->write_unit(
@@ -93,7 +94,8 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   /// B by panels of a patch's columns, [block][input][column]; of kept blocks tile by tile.
   [[nodiscard]] Held held_b(plan::Description& d) const {
     const std::uint32_t columns = column_unit(type_, grid_.patch);
-    Held b{columns * type_.inputs * type_.bytes, patches_, tile_.depth / type_.inputs};
+    Held b{std::uint64_t{columns} * type_.inputs * type_.bytes, patches_,
+           tile_.depth / type_.inputs};
     if (grid_.kept) b = {grid_.kept->block_bytes(), 1, 1};
     hold(d, "b", b, grid_.plan.array_columns, grid_.kept ? kSlotAlign : b.unit,
          [its = shared_from_this(), columns](auto unit, auto into) {

@@ -1,6 +1,7 @@
 #include "kernels/pixelfly/gradient_products.h"
 
 #include <algorithm>
+#include <span>
 
 #include "kernels/sparse/tensors.h"
 #include "sim/base/ranges.h"
@@ -150,12 +151,10 @@ void add_layer(plan::Description& description, const Layer& layer, program::Type
 
 std::uint64_t block_index(const sparse::BlockMatrix& matrix, std::uint32_t row,
                           std::uint32_t column) {
-  const auto at = [&](std::uint64_t e) {
-    return matrix.column.begin() + static_cast<std::ptrdiff_t>(e);
-  };
-  const auto found =
-      std::lower_bound(at(matrix.row_begin[row]), at(matrix.row_begin[row + 1]), column);
-  return static_cast<std::uint64_t>(found - matrix.column.begin());
+  const std::uint64_t first = matrix.row_begin[row];
+  const auto columns = std::span(matrix.column).subspan(first, matrix.row_begin[row + 1] - first);
+  return first +
+         static_cast<std::uint64_t>(std::ranges::lower_bound(columns, column) - columns.begin());
 }
 
 void add_sparse_gradient(plan::Description& description, const GradientBlocks& blocks,

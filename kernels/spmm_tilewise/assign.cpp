@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -55,9 +56,8 @@ std::vector<Job> several_groups(const std::vector<GroupCost>& costs, std::uint32
                                 std::uint32_t tiles) {
   std::vector<std::uint32_t> order(costs.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return cycles(costs[a], panels) > cycles(costs[b], panels);
-  });
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::uint32_t g) { return cycles(costs[g], panels); });
   std::set<std::pair<std::uint64_t, std::uint32_t>> loads;  // each with its tile
   for (std::uint32_t tile = 0; tile < tiles; ++tile) loads.emplace_hint(loads.end(), 0, tile);
   std::vector<Job> jobs;
@@ -67,8 +67,7 @@ std::vector<Job> several_groups(const std::vector<GroupCost>& costs, std::uint32
     jobs.push_back({g, least.value().second, {0, panels}});
     loads.insert(std::move(least));
   }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job& a, const Job& b) { return a.machine < b.machine; });
+  std::ranges::stable_sort(jobs, {}, &Job::machine);
   return jobs;
 }
 

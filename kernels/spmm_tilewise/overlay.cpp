@@ -27,10 +27,10 @@ OverlayPart alike(std::uint64_t columns, std::uint64_t elements, std::uint32_t w
 /// Calls visit(row) for each element of a column.
 template <class Visit>
 void for_singles(const TilePattern& pattern, std::uint32_t column, const Visit& visit) {
-  auto single = std::lower_bound(
-      pattern.overlay.begin(), pattern.overlay.end(), column,
-      [](const Single& element, std::uint32_t wanted) { return element.column < wanted; });
-  for (; single != pattern.overlay.end() && single->column == column; ++single) visit(single->row);
+  const auto end = std::ranges::upper_bound(pattern.overlay, column, {}, &Single::column);
+  for (auto at = std::ranges::lower_bound(pattern.overlay, column, {}, &Single::column); at != end;
+       ++at)
+    visit(at->row);
 }
 
 }  // namespace
@@ -147,10 +147,8 @@ Sizes OverlayCode::sizes(const Call& call) const {
   const auto cycles = [&](const Interval& mine) {
     return call.work.cycles(mine.size(), call.part.elements(mine));
   };
-  const auto most =
-      std::max_element(shares.begin(), shares.end(),
-                       [&](const Interval& a, const Interval& b) { return cycles(a) < cycles(b); });
-  return {call.panels, most->size(), call.part.elements(*most)};
+  const Interval most = std::ranges::max(shares, {}, cycles);
+  return {call.panels, most.size(), call.part.elements(most)};
 }
 
 void OverlayCode::add(const Call& call, const Operands& operands, Calls& calls) const {

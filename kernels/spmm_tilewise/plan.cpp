@@ -1,5 +1,6 @@
 #include "kernels/spmm_tilewise/plan.h"
 
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -23,8 +24,7 @@ std::vector<std::uint32_t> whole_blocks(const ColumnTile& tile, std::uint32_t ro
   for (const std::uint32_t row : tile.rows) rank[row] = UINT32_MAX;
   std::vector<std::uint32_t> rows(rank.size());
   std::iota(rows.begin(), rows.end(), 0U);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return rank[a] > rank[b]; });
+  std::ranges::stable_sort(rows, std::greater(), [&](std::uint32_t row) { return rank[row]; });
   const std::uint32_t least = row_singles == 0 ? UINT32_MAX : row_singles;
   const auto whole =
       std::count_if(rank.begin(), rank.end(), [=](auto its) { return its >= least; });
@@ -317,12 +317,8 @@ class PlanSearch {
 }  // namespace
 
 std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
-  const auto first =
-      std::lower_bound(jobs.begin(), jobs.end(), machine,
-                       [](const Job& job, std::uint32_t wanted) { return job.machine < wanted; });
-  const auto last =
-      std::find_if(first, jobs.end(), [&](const Job& job) { return job.machine != machine; });
-  return {first, last};
+  return {std::ranges::lower_bound(jobs, machine, {}, &Job::machine),
+          std::ranges::upper_bound(jobs, machine, {}, &Job::machine)};
 }
 
 std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
