@@ -150,6 +150,12 @@
 // each patch, with a negative kind at its end. Of kinds with more than 4 groups {patches, bytes
 // from the inputs of one to the next one's, from the last output plane of one to the first of the
 // next} stand before the next kind: unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
+.macro kinds_behind_first each, type
+  \each   8, 0, \type
+  \each   6, 0, \type
+  \each   4, 1, \type
+  small_kinds \each, \type
+.endm
 .macro convolve type
 codelet convolve\type
   load_call
@@ -162,30 +168,8 @@ other_kinds\type:
   auipc   x1, 0
   add     x1, x29, x1
   jalr    x0, 8(x1)         // the jump of this kind below
-  j       patch_8_0\type
-  j       patch_6_0\type
-  j       patch_4_1\type
-  j       patch_4_0\type
-  j       patch_2_1\type
-  j       patch_2_0\type
-  j       patch_0_1\type
-  j       patch_0_4\type
-patch_8_0\type:
-  patch   8, 0
-patch_6_0\type:
-  patch   6, 0
-patch_4_1\type:
-  patch   4, 1
-patch_4_0\type:
-  patch   4, 0
-patch_2_1\type:
-  patch   2, 1
-patch_2_0\type:
-  patch   2, 0
-patch_0_1\type:
-  patch   0, 1
-patch_0_4\type:
-  patch   0, 4
+  kinds_behind_first jump_to_patch, \type
+  kinds_behind_first patch_by_jump, \type
 end_codelet convolve\type
 .endm
 each_type convolve
@@ -337,11 +321,7 @@ codelet prepare
   bdnz    x9, 1b
   add     x31, x31, x27
   add     x31, x31, x25     // offset of the last step
-.set k, 0
-.rept 4
-  sw      x0, 4*k(x5)       // where there are fewer
-  .set k, k+1
-.endr
+  times   k, 4, sw x0, 4*k(x5) // where there are fewer
   lw      x20, 0(x1)
   lw      x21, 4(x1)
   lw      x22, 8(x1)

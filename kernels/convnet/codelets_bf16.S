@@ -129,11 +129,7 @@
   load_weights 0, 1
   load_weights 1, 0
   load_distance 0
-  .set k, 0
-.rept P
-  lw.p    11+k, 28, 4
-  .set k, k+1
-.endr
+  times   k, P, lw.p    11+k, 28, 4
   each_sum set.b g, 2*BIAS+g/G
   times   k, LOADS, load_inputs 1, k
 1:
@@ -200,19 +196,6 @@ codelet convolve_bf16
   auipc   x1, 0
   add     x1, x29, x1
   jalr    x0, -4(x1)        // the jump of this kind: the first that there is has number 16
-  j       patch_4_0
-  j       patch_2_1
-  j       patch_2_0
-  j       patch_0_1
-  j       patch_0_4
-patch_4_0:
-  patch   4, 0
-patch_2_1:
-  patch   2, 1
-patch_2_0:
-  patch   2, 0
-patch_0_1:
-  patch   0, 1
-patch_0_4:
-  patch   0, 4
+  small_kinds jump_to_patch
+  small_kinds patch_by_jump
 end_codelet convolve_bf16

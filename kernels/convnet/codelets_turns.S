@@ -81,12 +81,7 @@ codelet convolve_turns_\full\()_\halves\type
   lw      x28, 20(x10)
   lw      x31, 40(x10)
 1:
-  lw      x22, 16(x10)
-  lw      x20, 0(x10)
-  lw      x23, 8(x10)
-  lw      x24, 12(x10)
-  lw      x26, 28(x10)
-  lw      x25, 4(x10)
+  load_patch 20
   lw      x27, 32(x10)
   load_input_places
   lw.p    x30, x22, 4

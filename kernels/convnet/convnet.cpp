@@ -89,7 +89,7 @@ Prediction prediction_of(const arrays::Estimate& estimate, const Plan& plan,
 }
 
 /// About as many bytes as what nodes call takes of their memories of lists, of the fullest one.
-std::uint64_t list_bytes(const program::Sequence& steps) {
+std::uint64_t list_bytes(const program::Program& program) {
   constexpr std::uint64_t kControl = 32;
   std::map<TileId, std::uint64_t> bytes;
   const std::function<void(const program::Sequence&)> add = [&](const program::Sequence& all) {
@@ -100,16 +100,9 @@ std::uint64_t list_bytes(const program::Sequence& steps) {
           bytes[vertex.tile] += kControl + sizeof(std::uint32_t) * vertex.arguments.size();
     }
   };
-  add(steps);
+  for (std::uint32_t zone = 0; zone < program.zones(); ++zone) add(program.steps(zone));
   std::uint64_t most = 0;
   for (const auto& [tile, its] : bytes) most = std::max(most, its);
-  return most;
-}
-
-std::uint64_t list_bytes(const program::Program& program) {
-  std::uint64_t most = 0;
-  for (std::uint32_t zone = 0; zone < program.zones(); ++zone)
-    most = std::max(most, list_bytes(program.steps(zone)));
   return most;
 }
 

@@ -27,9 +27,9 @@ void NetworkBuilder::add(const LayerStatement& statement) {
   if (statement.expected && *statement.expected != layer_.output)
     fail("its output is {} by its inputs, but the file says {}", text_of(layer_.output),
          text_of(*statement.expected));
-  weights_ += layer_.weights();
-  if (weights_ > kMostWeights)
-    fail("with it the network has {} weights, allowed {}", weights_, kMostWeights);
+  const std::uint64_t weights = network_.weights() + layer_.weights();
+  if (weights > kMostWeights)
+    fail("with it the network has {} weights, allowed {}", weights, kMostWeights);
   numbers_[layer_.name] = static_cast<std::uint32_t>(network_.layers.size());
   network_.layers.push_back(layer_);
 }

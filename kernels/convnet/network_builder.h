@@ -58,7 +58,6 @@ class NetworkBuilder {
   Network network_;
   std::map<std::string, std::uint32_t> numbers_;
   Layer layer_;  ///< that is being added
-  std::uint64_t weights_ = 0;
 };
 
 }  // namespace tessera::convnet

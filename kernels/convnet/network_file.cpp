@@ -181,10 +181,6 @@ NetworkFile load_network_file(const std::string& name_or_file, const std::string
       parse_network(config::read_text(name_or_file), path.stem().string(), name_or_file), {}, {}};
 }
 
-Network load_network(const std::string& name_or_file, const std::string& key) {
-  return load_network_file(name_or_file, key).network;
-}
-
 Network parse_network(std::string_view text, const std::string& name, const std::string& file) {
   return FileReader(text, name, file).read();
 }

@@ -34,7 +34,6 @@ struct NetworkFile {
 /// else JSON. Throws KeyError at `key` for a name that is neither, ConfigError and UserError with
 /// file and layer for what is wrong in it.
 NetworkFile load_network_file(const std::string& name_or_file, const std::string& key);
-Network load_network(const std::string& name_or_file, const std::string& key);
 
 /// Reads an ONNX model of opset 9 to 21 whose image is the one input, float of 1 (or a name) x
 /// channels x height x width:

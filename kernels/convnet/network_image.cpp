@@ -21,19 +21,15 @@ Image rounded(const Shape& shape, const std::vector<double>& values, int exponen
               program::Type type) {
   Image image{{shape, {}}, exponent};
   image.tensor.values.reserve(values.size());
-  if (type == program::Type::bf16) {
-    for (const double value : values) {
-      image.tensor.values.push_back(reference::bits_of_bf16(static_cast<float>(value)));
-      image.rounded += number_of(type, image.tensor.values.back()) != value ? 1 : 0;
-    }
-    return image;
-  }
   const auto most = static_cast<double>(largest_of(type));
   for (const double value : values) {
-    const double scaled = std::ldexp(value, -exponent);
-    image.tensor.values.push_back(
-        static_cast<std::int16_t>(std::clamp(std::nearbyint(scaled), -most - 1, most)));
-    image.rounded += image.tensor.values.back() != scaled ? 1 : 0;
+    const double scaled = type == program::Type::bf16 ? value : std::ldexp(value, -exponent);
+    const std::int16_t nearest =
+        type == program::Type::bf16
+            ? reference::bits_of_bf16(static_cast<float>(value))
+            : static_cast<std::int16_t>(std::clamp(std::nearbyint(scaled), -most - 1, most));
+    image.tensor.values.push_back(nearest);
+    image.rounded += number_of(type, nearest) != scaled ? 1 : 0;
   }
   return image;
 }

@@ -11,9 +11,8 @@ namespace onnx {
 
 void Layers::add_pool(const Node& node) {
   node.require_inputs(1, 1);
-  Step step;
+  Step step(node.type == "MaxPool" ? Operator::max_pool : Operator::average_pool);
   step.global = node.type == "GlobalAveragePool";
-  step.statement.op = node.type == "MaxPool" ? Operator::max_pool : Operator::average_pool;
   if (!step.global) step.statement.window = node.window();
   step.auto_pad = node.auto_pad();
   const Window& w = step.statement.window;
@@ -29,35 +28,25 @@ void Layers::add_pool(const Node& node) {
 }
 
 void Layers::add_mean(const Node& node) {
-  const auto found = node.attributes.find("axes");
-  std::vector<double> axes;
-  if (found != node.attributes.end())
-    axes.assign(found->second.integers.begin(), found->second.integers.end());
-  else if (!node.input(1).empty())
-    axes = integers(node, 1);
+  std::vector<double> axes = integers(node, "axes", 1);
   for (double& axis : axes) axis += axis < 0 ? 4 : 0;
   std::ranges::sort(axes);
   if (axes != std::vector<double>{2, 3})
     node.fail("axes: found {}, allowed 2, 3: all rows and columns", fmt::join(axes, ", "));
-  Step step;
+  Step step(Operator::average_pool);
   step.global = true;
-  step.statement.op = Operator::average_pool;
   push(node, std::move(step), 1);
 }
 
 void Layers::add_sum(const Node& node) {
   node.require_inputs(2, 2);
-  Step step;
-  step.statement.op = Operator::add;
-  push(node, std::move(step), 2);
+  push(node, Step(Operator::add), 2);
 }
 
 void Layers::add_concatenation(const Node& node) {
   const std::int64_t axis = node.integer("axis", 0);
   if (axis != 1 && axis != -3) node.fail("axis: found {}, allowed 1: channels", axis);
-  Step step;
-  step.statement.op = Operator::concatenate;
-  push(node, std::move(step), node.inputs.size());
+  push(node, Step(Operator::concatenate), node.inputs.size());
 }
 
 void Layers::pass_on(const Node& node) {
@@ -68,18 +57,13 @@ void Layers::pass_on(const Node& node) {
 }
 
 void Layers::pad(const Node& node) {
-  const auto& attributes = node.attributes;
-  const auto mode = attributes.find("mode");
-  if (mode != attributes.end() && mode->second.text != "constant")
-    node.fail("mode: found {}, allowed constant", mode->second.text);
+  const auto mode = node.attribute<std::string>("mode", &Attribute::text, "constant");
+  if (mode != "constant") node.fail("mode: found {}, allowed constant", mode);
   if (!node.input(3).empty()) node.fail("found axes, allowed all dimensions");
   const bool zero = node.input(2).empty() || constant(node, 2).values.front() == 0;
-  if (!zero || node.number("value", 0) != 0) node.fail("pads by other values than 0");
-  std::vector<double> pads;
-  if (const auto found = attributes.find("pads"); found != attributes.end())
-    pads.assign(found->second.integers.begin(), found->second.integers.end());
-  else
-    pads = integers(node, 1);
+  if (!zero || node.attribute("value", &Attribute::number, 0.0) != 0)
+    node.fail("pads by other values than 0");
+  const std::vector<double> pads = integers(node, "pads", 1);
   const auto allowed = [](double pad) { return pad >= 0 && pad <= kMostExtent; };
   if (pads.size() != 8 || !std::ranges::all_of(pads, allowed) || pads[0] != 0 || pads[1] != 0 ||
       pads[4] != 0 || pads[5] != 0)
@@ -121,7 +105,11 @@ Constant Layers::constant(const Node& node, std::size_t input) const {
   return constant;
 }
 
-std::vector<double> Layers::integers(const Node& node, std::size_t input) const {
+std::vector<double> Layers::integers(const Node& node, const std::string& key,
+                                     std::size_t input) const {
+  if (const auto found = node.attributes.find(key); found != node.attributes.end())
+    return {found->second.integers.begin(), found->second.integers.end()};
+  if (node.input(input).empty()) return {};
   const Constant constant = any_constant(node, input);
   if (constant.type != Type::int64)
     node.fail("takes '{}' of {}, allowed int64", node.input(input), text_of(constant.type));

@@ -71,18 +71,22 @@ struct Node {
   }
 
   // Attributes as layers understand them (onnx_node.cpp):
-  [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t otherwise) const;
-  [[nodiscard]] double number(const std::string& key, double otherwise) const;
+  template <class Result, class Value>
+  [[nodiscard]] Result attribute(const std::string& key, Value Attribute::*value,
+                                 Result otherwise) const {
+    const auto found = attributes.find(key);
+    return found == attributes.end() ? otherwise : Result(found->second.*value);
+  }
+  [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t otherwise) const {
+    return attribute(key, &Attribute::integer, otherwise);
+  }
   /// `count` integers, each from `least` to kMostExtent; `otherwise` each if there are none.
   [[nodiscard]] std::vector<std::uint32_t> integers(const std::string& key, std::size_t count,
                                                     std::int64_t least,
                                                     std::int64_t otherwise) const;
   [[nodiscard]] std::uint32_t extent(const char* key, std::int64_t value, std::int64_t least) const;
-  /// NOTSET if it is not given.
-  [[nodiscard]] std::string auto_pad() const;
-  /// True if its input's extents decide its padding.
-  [[nodiscard]] bool pads_same() const {
-    return auto_pad() == kSameUpper || auto_pad() == kSameLower;
+  [[nodiscard]] std::string auto_pad() const {
+    return attribute<std::string>("auto_pad", &Attribute::text, "NOTSET");
   }
   /// Strides, padding and, unless `shape` is given (a Conv's weights), kernel_shape. Refuses
   /// dilation and ceil_mode.

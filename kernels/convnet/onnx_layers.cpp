@@ -12,28 +12,28 @@ namespace tessera::convnet::onnx {
 
 namespace {
 
-constexpr auto kTailOperators = std::to_array<std::string_view>({"Flatten",
-                                                                 "Reshape",
-                                                                 "Gemm",
-                                                                 "MatMul",
-                                                                 "Add",
-                                                                 "Relu",
-                                                                 "Dropout",
-                                                                 "Identity",
-                                                                 "QuantizeLinear",
-                                                                 "DequantizeLinear",
-                                                                 "Softmax",
-                                                                 "LogSoftmax",
-                                                                 "Sigmoid",
-                                                                 "Tanh",
-                                                                 "Clip",
-                                                                 "BatchNormalization",
-                                                                 "Shape",
-                                                                 "Gather",
-                                                                 "Squeeze",
-                                                                 "Unsqueeze",
-                                                                 "Cast",
-                                                                 "Concat"});
+constexpr std::string_view kTailOperators[] = {"Flatten",
+                                               "Reshape",
+                                               "Gemm",
+                                               "MatMul",
+                                               "Add",
+                                               "Relu",
+                                               "Dropout",
+                                               "Identity",
+                                               "QuantizeLinear",
+                                               "DequantizeLinear",
+                                               "Softmax",
+                                               "LogSoftmax",
+                                               "Sigmoid",
+                                               "Tanh",
+                                               "Clip",
+                                               "BatchNormalization",
+                                               "Shape",
+                                               "Gather",
+                                               "Squeeze",
+                                               "Unsqueeze",
+                                               "Cast",
+                                               "Concat"};
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void Layers::add_input() {
         "input '{}': found {} of {} extents ({}; 0: no number), allowed float of 1 x "
         "channels x height x width, each up to {}",
         image.name, text_of(image.type), dims.size(), fmt::join(dims, " x "), kMostExtent));
-  Step step;
+  Step step(Operator::input);
   step.statement.name = image.name;
   step.statement.output = {static_cast<std::uint32_t>(dims[2]), static_cast<std::uint32_t>(dims[3]),
                            static_cast<std::uint32_t>(dims[1])};
@@ -196,8 +196,7 @@ void Layers::add_convolution(const Node& node) {
   if (groups < 1 || (depthwise && (w.dims[0] != groups || w.dims[1] != 1)))
     node.fail("found {} groups and W of {}, allowed 1 group, or as many as outputs of 1 channel",
               groups, fmt::join(w.dims, "x"));
-  Step step;
-  step.statement.op = depthwise ? Operator::depthwise_convolution : Operator::convolution;
+  Step step(depthwise ? Operator::depthwise_convolution : Operator::convolution);
   step.statement.window = node.window(std::pair{w.dims[2], w.dims[3]});
   add_padding(node, step.statement.window);
   step.auto_pad = node.auto_pad();
@@ -224,8 +223,7 @@ Layers::Step& Layers::normalised(const Node& node, std::size_t channels) {
     alias(node);
     return steps_[given_.at(node.input(0))];
   }
-  Step step;
-  step.statement.op = Operator::depthwise_convolution;
+  Step step(Operator::depthwise_convolution);
   step.statement.output.channels = static_cast<std::uint32_t>(channels);
   step.weight_channels = step.statement.output.channels;
   step.weights = {std::vector<float>(channels, 1), std::vector<double>(channels)};
@@ -247,7 +245,7 @@ void Layers::normalise(const Node& node) {
   }
   const std::size_t channels = parameters.front().size();
   RealWeights& layer = normalised(node, channels).weights;
-  const double epsilon = node.number("epsilon", 1e-5);
+  const double epsilon = node.attribute("epsilon", &Attribute::number, 1e-5);
   const std::size_t each = layer.values.size() / channels;
   for (std::size_t channel = 0; channel < channels; ++channel) {
     const double variance = parameters[3][channel] + epsilon;
@@ -265,7 +263,7 @@ void Layers::normalise(const Node& node) {
 
 void Layers::clip(const Node& node) {
   const auto bound = [&](const char* key, std::size_t input, double otherwise) {
-    return node.input(input).empty() ? node.number(key, otherwise)
+    return node.input(input).empty() ? node.attribute(key, &Attribute::number, otherwise)
                                      : constant(node, input).values.front();
   };
   constexpr double kNone = std::numeric_limits<double>::infinity();

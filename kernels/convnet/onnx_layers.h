@@ -31,6 +31,7 @@ class Layers {
  private:
   /// A layer and what of it the shapes alone can check or complete.
   struct Step {
+    explicit Step(Operator op) { statement.op = op; }
     LayerStatement statement;
     RealWeights weights;
     std::uint32_t weight_channels = 0;  ///< convolution: input channels by its weights
@@ -75,7 +76,9 @@ class Layers {
   }
   [[nodiscard]] Constant any_constant(const Node& node, std::size_t input) const;
   [[nodiscard]] Constant constant(const Node& node, std::size_t input) const;  ///< float only
-  [[nodiscard]] std::vector<double> integers(const Node& node, std::size_t input) const;
+  /// An attribute's integers; those of an input in later opsets; none if neither is given.
+  [[nodiscard]] std::vector<double> integers(const Node& node, const std::string& key,
+                                             std::size_t input) const;
   [[nodiscard]] int exponent(const Node& node) const;
   void require_zero_point(const Node& node) const;
   void quantise_constant(const Node& node);

@@ -6,16 +6,6 @@
 
 namespace tessera::convnet::onnx {
 
-std::int64_t Node::integer(const std::string& key, std::int64_t otherwise) const {
-  const auto found = attributes.find(key);
-  return found == attributes.end() ? otherwise : found->second.integer;
-}
-
-double Node::number(const std::string& key, double otherwise) const {
-  const auto found = attributes.find(key);
-  return found == attributes.end() ? otherwise : double{found->second.number};
-}
-
 std::uint32_t Node::extent(const char* key, std::int64_t value, std::int64_t least) const {
   if (value < least || value > kMostExtent)
     fail("{}: found {}, allowed {} to {}", key, value, least, kMostExtent);
@@ -24,17 +14,11 @@ std::uint32_t Node::extent(const char* key, std::int64_t value, std::int64_t lea
 
 std::vector<std::uint32_t> Node::integers(const std::string& key, std::size_t count,
                                           std::int64_t least, std::int64_t otherwise) const {
-  const auto found = attributes.find(key);
-  std::vector<std::int64_t> values(count, otherwise);
-  if (found != attributes.end()) values = found->second.integers;
+  const std::vector<std::int64_t> values =
+      attribute(key, &Attribute::integers, std::vector(count, otherwise));
   if (values.size() != count)
     fail("{}: found {} numbers, allowed {}: two dimensions", key, values.size(), count);
   return mapped(values, [&](std::int64_t value) { return extent(key.c_str(), value, least); });
-}
-
-std::string Node::auto_pad() const {
-  const auto found = attributes.find("auto_pad");
-  return found == attributes.end() ? "NOTSET" : found->second.text;
 }
 
 Window Node::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& shape) const {
@@ -42,7 +26,7 @@ Window Node::window(const std::optional<std::pair<std::int64_t, std::int64_t>>& 
   if (!contains(std::array<std::string_view, 4>{"NOTSET", "VALID", kSameUpper, kSameLower},
                 automatic))
     fail("auto_pad: found {}, allowed NOTSET, VALID, {}, {}", automatic, kSameUpper, kSameLower);
-  if (pads_same() && attributes.contains("pads"))
+  if (automatic.starts_with("SAME") && attributes.contains("pads"))
     fail("auto_pad: found {} beside pads, allowed one of them", automatic);
   if (integer("ceil_mode", 0) != 0) fail("ceil_mode: found 1, allowed 0");
   const auto dilations = integers("dilations", 2, 1, 1);

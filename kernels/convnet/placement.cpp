@@ -131,13 +131,8 @@ class Placer {
         view.first_row += network_.layers[input].output.height;
         continue;
       }
-      const std::uint32_t channels = network_.layers[input].output.channels;
-      if (channels % kBlock != 0)
-        throw UserError(
-            "network {}: layer {}: found {} channels before others of a "
-            "concatenation, allowed multiples of {}",
-            network_.name, network_.layers[input].name, channels, kBlock);
-      view.first_block += channels / type_.outputs;
+      // A NetworkBuilder lets channels before others be whole blocks alone.
+      view.first_block += network_.layers[input].output.channels / type_.outputs;
     }
     return view;
   }

@@ -32,7 +32,7 @@ std::string behind_image(const std::string& layers) {
 void check_network(const char* name, std::array<std::int64_t, 7> layers, double gmacs,
                    double mega_weights) {
   CAPTURE(name);
-  const Network network = convnet::load_network(name, "workload.network");
+  const Network network = convnet::load_network_file(name, "workload.network").network;
   CHECK(network.name == name);
   for (std::size_t op = 1; op < layers.size(); ++op)
     CHECK(std::ranges::count(network.layers, Operator(op), &convnet::Layer::op) == layers[op]);
@@ -53,7 +53,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("downsampling comes before conv1 of its block, and both take the block's input") {
-    const Network network = convnet::load_network("resnet50", "workload.network");
+    const Network network = convnet::load_network_file("resnet50", "workload.network").network;
     const auto& down = network.layers.at(16);
     CHECK(down.name == "layer2__0__downsample__0__input_40");
     CHECK(network.layers.at(17).name == "layer2__0__conv1__input_33");
@@ -110,7 +110,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("a name that is neither a network nor a file is refused with the names") {
-    CHECK_THROWS_WITH_AS(convnet::load_network("resnet5", "workload.network"),
+    CHECK_THROWS_WITH_AS(convnet::load_network_file("resnet5", "workload.network"),
                          "workload.network: found 'resnet5', allowed a file that exists, or one of "
                          "inception_v3, resnet50, resnet8, vgg16; did you mean resnet50?",
                          KeyError);
