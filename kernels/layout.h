@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "sim/base/errors.h"
 #include "sim/base/types.h"
@@ -64,6 +65,16 @@ struct EvenSplit {
     return ceil_div(total, static_cast<std::uint64_t>(parts));
   }
 };
+
+/// The numbers of parts, up to `most`, whose largest part of `all` items is smaller than with any
+/// fewer parts.
+inline std::vector<std::uint32_t> part_counts(std::uint64_t all, std::uint64_t most) {
+  std::vector<std::uint32_t> counts;
+  for (std::uint32_t parts = 1; parts <= std::min(all, most); ++parts)
+    if (counts.empty() || EvenSplit{all, parts}.largest() < EvenSplit{all, parts - 1}.largest())
+      counts.push_back(parts);
+  return counts;
+}
 
 /// Bytes stored in equal shares of whole `grain`s on tiles 0, 1, ...; the last tiles may hold less,
 /// or nothing.

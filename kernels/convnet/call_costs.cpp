@@ -21,7 +21,7 @@ CallCosts::Tile CallCosts::tile_of(Kind kind, const Grid& grid, bool same_planes
   Grid planes = flat;
   planes.planes = 2;
   const bool follow = flattened(planes).planes == 1;
-  return {kind, flat.rows, flat.columns, same_planes, kind == Kind::shared && follow};
+  return {kind, flat.rows, flat.columns, same_planes, kind.code == Code::shared && follow};
 }
 
 Grid CallCosts::grid_of(const Tile& tile) {
@@ -35,16 +35,16 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
                                   bool again) const {
   const auto calls_of = [&](program::Program& sample) -> std::vector<program::Vertex> {
     CoreCode code(sample);
-    const Kind kind = tile.kind;
+    const auto [kind, begins, ends] = tile.kind;
     const Grid grid = grid_of(tile);
     const std::uint32_t plane = grid.output_plane_bytes;
-    const std::uint64_t at_once = kind == Kind::pool_max ? 1 : block_planes(*type_);
-    const std::uint64_t planes = kind == Kind::shared ? blocks : 1;
+    const std::uint64_t at_once = kind == Code::pool_max ? 1 : block_planes(*type_);
+    const std::uint64_t planes = kind == Code::shared ? blocks : 1;
     const Steps all{blocks, 1, steps};
     const Place input = add(sample, planes * at_once * plane + kAlign);
     const Place output = add(sample, blocks * at_once * plane + kAlign);
     const Place distances = add(sample, all.distance_bytes());
-    if (kind == Kind::pool_max) {
+    if (kind == Code::pool_max) {
       const Place table = code.constant(0, pool_patch_table(grid).words);
       const PoolMax call{all, input, output, distances, table, plane};
       return {code.call(0, code_name("pool_max", *type_), call.arguments())};
@@ -58,9 +58,9 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     call.weights = add(sample, all.weight_bytes(*type_));
     call.bias = add(sample, all.bias_bytes(*type_));
     call.distances = distances;
-    call.begins_with_partials = kind == Kind::middle_part || kind == Kind::last_part;
-    call.ends_with_partials = kind == Kind::first_part || kind == Kind::middle_part;
-    call.shared_weights = kind == Kind::shared;
+    call.begins_with_partials = begins;
+    call.ends_with_partials = ends;
+    call.shared_weights = kind == Code::shared;
     call.same_planes = tile.same_planes;
     call.join_planes();
     const PatchTable table = call.table();
@@ -94,7 +94,7 @@ std::uint32_t CallCosts::blocks_at_once(const Tile& tile, std::uint32_t blocks) 
   const std::uint32_t planes = block_planes(*type_);
   if (is_new) table->second = patch_table(grid_of(tile), planes);
   if (planes > 1) return 1;
-  if (tile.kind == Kind::shared && table->second.is_small()) return blocks;
+  if (tile.kind.code == Code::shared && table->second.is_small()) return blocks;
   const std::optional<WideCode>& wide = table->second.wide;
   return tile.same_planes && wide && blocks >= wide->blocks ? wide->blocks : 1;
 }
@@ -115,14 +115,16 @@ std::uint64_t CallCosts::compute_rounds(const Tile& tile, std::uint32_t at_once,
   });
 }
 
-std::uint64_t CallCosts::prepare(std::uint32_t taps, bool numbered, bool one_plane_each,
-                                 std::uint32_t blocks, std::uint32_t planes) {
+std::uint64_t CallCosts::of(const Prepare& given) {
+  const auto* const none = std::get_if<std::uint32_t>(&given.numbers);
+  const bool numbered = none == nullptr || *none != 0;
+  const std::uint32_t taps = given.steps.taps;
   const std::uint64_t first = numbered ? 2 : 4;  // fewer planes are listed one by one
   FittedCost& fitted = prepares_
-                           .try_emplace({taps, numbered, one_plane_each},
+                           .try_emplace({taps, numbered, given.one_plane_each},
                                         std::vector<FittedCost::Axis>{{1, 1, 2}, {2, first, 4}})
                            .first->second;
-  return fitted({blocks, planes}, [&](const FittedCost::Sizes& sizes) {
+  return fitted({given.steps.blocks, given.steps.planes}, [&](const FittedCost::Sizes& sizes) {
     return steps_.vertex([&](program::Program& sample) {
       const Steps all{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
                       taps};
@@ -131,30 +133,21 @@ std::uint64_t CallCosts::prepare(std::uint32_t taps, bool numbered, bool one_pla
       call.distances = add(sample, all.distance_bytes());
       if (numbered) call.numbers = add(sample, (sizes[0] * sizes[1] + 2) * sizeof(std::uint16_t));
       call.tap_offsets = add(sample, (taps + 1) * sizeof(std::uint32_t));
-      call.one_plane_each = one_plane_each;
+      call.one_plane_each = given.one_plane_each;
       return CoreCode(sample).call(0, "prepare", call.arguments());
     });
   });
 }
 
-std::uint64_t CallCosts::of(const Prepare& call) {
-  const auto* const none = std::get_if<std::uint32_t>(&call.numbers);
-  return prepare(call.steps.taps, none == nullptr || *none != 0, call.one_plane_each,
-                 call.steps.blocks, call.steps.planes);
-}
-
 std::uint64_t CallCosts::of(const Convolve& call, bool again) {
-  const Kind kind = call.shared_weights ? Kind::shared
-                    : !call.ends_with_partials
-                        ? call.begins_with_partials ? Kind::last_part : Kind::convolve
-                    : call.begins_with_partials ? Kind::middle_part
-                                                : Kind::first_part;
+  const Kind kind{call.shared_weights ? Code::shared : Code::convolve, call.begins_with_partials,
+                  call.ends_with_partials};
   return compute(tile_of(kind, call.grid, call.same_planes), call.steps.blocks,
                  call.steps.of_block(), again);
 }
 
 std::uint64_t CallCosts::of(const PoolMax& call, const Grid& grid) {
-  return compute(tile_of(Kind::pool_max, grid, false), call.steps.blocks, call.steps.of_block());
+  return compute(tile_of({Code::pool_max}, grid, false), call.steps.blocks, call.steps.of_block());
 }
 
 CallCosts::Work CallCosts::work(const LayerShape& shape, std::uint32_t column,
@@ -168,9 +161,9 @@ CallCosts::Work CallCosts::work(const LayerShape& shape, std::uint32_t column,
   const std::uint32_t steps = shape.kept_of_part() * shape.step_taps();
   work.cycles = compute(tile, blocks, steps);
   work.cycles_again =
-      size.kind == Kind::convolve && !size.adds ? compute(tile, blocks, steps, true) : work.cycles;
+      size.kind == Kind() && !size.adds ? compute(tile, blocks, steps, true) : work.cycles;
   if (!size.adds) return work;
-  const Tile added = tile_of(Kind::shared, shape.grid(column, size.rows, true), false);
+  const Tile added = tile_of({Code::shared}, shape.grid(column, size.rows, true), false);
   work.listed_sums = blocks_at_once(added, blocks) > 1 ? 1 : blocks;
   work.cycles_again = work.cycles += compute(added, blocks, 2);
   return work;
@@ -196,29 +189,35 @@ std::uint64_t CallCosts::core(const LayerShape& shape, std::uint32_t row, std::u
   const Mapping& mapping = shape.mapping;
   std::vector<Work> known;
   std::uint64_t sum = 0;
-  std::uint32_t prepared = 0;       // blocks
-  std::uint32_t prepared_sums = 0;  // the same of the addition
+  const Code code = shape.layer().op == Operator::max_pool ? Code::pool_max
+                    : shape.is_convolution()               ? Code::convolve
+                                                           : Code::shared;
+  Prepare prepare{};  // the last call, and that of the addition
+  prepare.steps = {0, shape.kept_of_part(), shape.step_taps()};
+  prepare.numbers = shape.steps_alike() ? 0U : 1U;
+  prepare.one_plane_each = !shape.is_convolution();
+  Prepare of_sums{};
+  of_sums.steps = {0, 1, 2};
+  of_sums.one_plane_each = true;
+  const auto list = [&](Prepare& last, std::uint32_t blocks) {
+    last.steps.blocks = blocks;
+    sum += of(last);
+  };
   std::optional<WorkSize> before;
   for (const Item& item : items_of(shape)) {
-    const bool first = item.part == 0;
     const bool last = item.part + 1 == mapping.parts;
-    const WorkSize size{shape.layer().op == Operator::max_pool ? Kind::pool_max
-                        : !shape.is_convolution()              ? Kind::shared
-                        : first && last                        ? Kind::convolve
-                        : first                                ? Kind::first_part
-                        : last                                 ? Kind::last_part
-                                                               : Kind::middle_part,
-                        shape.tile(item.row_tile).count, shape.blocks(row, item.group).size(),
+    const WorkSize size{{code, item.part > 0, !last},
+                        shape.tile(item.row_tile).count,
+                        shape.blocks(row, item.group).size(),
                         mapping.adds && last};
     if (size.blocks == 0) continue;
     auto found = std::ranges::find(known, size, &Work::size);
     if (found == known.end()) found = known.insert(found, work(shape, column, size));
-    const bool served = distances_serve(prepared, found->listed, !shape.is_convolution());
-    if (shape.steps_alike() ? !served : item.new_weights)
-      sum += prepare(shape.step_taps(), !shape.steps_alike(), !shape.is_convolution(),
-                     prepared = found->listed, shape.kept_of_part());
-    if (found->listed_sums > 0 && !distances_serve(prepared_sums, found->listed_sums, true))
-      sum += prepare(2, false, true, prepared_sums = found->listed_sums, 1);
+    const bool served =
+        distances_serve(prepare.steps.blocks, found->listed, prepare.one_plane_each);
+    if (shape.steps_alike() ? !served : item.new_weights) list(prepare, found->listed);
+    if (found->listed_sums > 0 && !distances_serve(of_sums.steps.blocks, found->listed_sums, true))
+      list(of_sums, found->listed_sums);
     const bool again = !item.new_weights && before == size;
     sum += again ? found->cycles_again : found->cycles;
     before = size;

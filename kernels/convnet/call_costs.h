@@ -29,7 +29,12 @@ class CallCosts {
   [[nodiscard]] std::uint64_t transfer() const { return steps_.transfer_cycles(); }
 
  private:
-  enum class Kind : std::uint8_t { convolve, first_part, middle_part, last_part, shared, pool_max };
+  enum class Code : std::uint8_t { convolve, shared, pool_max };
+  struct Kind {
+    Code code = Code::convolve;
+    bool begins_with_partials = false, ends_with_partials = false;
+    auto operator<=>(const Kind&) const = default;
+  };
   /// Outputs computed together: rows and columns of the flattened grid; whether all blocks take the
   /// same planes, and whether planes lie without gaps.
   struct Tile {
@@ -67,9 +72,6 @@ class CallCosts {
   /// Cycles of `rounds` rounds of `at_once` blocks.
   [[nodiscard]] std::uint64_t compute_rounds(const Tile& tile, std::uint32_t at_once, bool again,
                                              std::uint32_t rounds, std::uint32_t steps);
-  /// `numbered`: planes have numbers.
-  [[nodiscard]] std::uint64_t prepare(std::uint32_t taps, bool numbered, bool one_plane_each,
-                                      std::uint32_t blocks, std::uint32_t planes);
   /// `again`: once more, too.
   [[nodiscard]] std::uint64_t measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                        bool again) const;

@@ -131,17 +131,6 @@ bool is_band_of_tensor(const Network& network, std::uint32_t number) {
                              [&](std::uint32_t user) { return network.layers[user].joins_rows; });
 }
 
-/// Values of the user's files that the type does not hold exactly, by the key of the file; weights
-/// of bf16 alone.
-std::vector<std::pair<const char*, std::uint64_t>> rounded_of(const Given& given,
-                                                              const Model& model,
-                                                              const char* weights_key) {
-  std::uint64_t weights = 0;
-  if (!given.file.weights.empty())
-    for (const LayerWeights& layer : model.weights) weights += layer.rounded;
-  return {{weights_key, weights}, {"image", given.image.rounded}};
-}
-
 /// True if a layer's tensor has a scale in a run of `dtype`: in f16 the image alone.
 bool has_scale(const Layer& layer, program::Type dtype) {
   return dtype != program::Type::bf16 &&
@@ -184,10 +173,6 @@ Given given_of(const Options& options) {
   return given;
 }
 
-const char* weights_key(const Options& options) {
-  return options.weights.empty() ? "network" : "weights";
-}
-
 Json layer_facts(const std::string& layer, std::uint64_t cycles,
                  std::initializer_list<std::pair<const char*, std::uint64_t>> parts) {
   Json facts{{"layer", layer}, {"cycles", cycles}};
@@ -197,11 +182,21 @@ Json layer_facts(const std::string& layer, std::uint64_t cycles,
   return facts;
 }
 
-std::string binding(const Json& layers) {
+WorkloadSummary summary_of(const Options& options, const Given& given, Json layers,
+                           std::uint64_t rounded) {
   std::map<std::string, std::uint64_t> cycles;
   for (const Json& layer : layers)
     cycles[layer.at("binds").get<std::string>()] += layer.at("cycles").get<std::uint64_t>();
-  return std::ranges::max_element(cycles, {}, [](const auto& each) { return each.second; })->first;
+  const auto most =
+      std::ranges::max_element(cycles, {}, [](const auto& each) { return each.second; });
+  WorkloadSummary summary;
+  summary.facts["predicted_layers"] = std::move(layers);
+  summary.facts["binds"] = most->first;
+  summary.facts.update(given.unused);
+  summary.rounded = {
+      {options.weights.empty() ? "network" : "weights", given.file.weights.empty() ? 0 : rounded},
+      {"image", given.image.rounded}};
+  return summary;
 }
 
 void describe(config::Fields& fields, Options& options) {
@@ -260,17 +255,16 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const Planner& planner = *chosen.planner;
   const Network& network = banded_->network;
   program_ = std::move(made.program);
-  WorkloadSummary summary;
-  summary.facts["predicted_layers"] = layers_of(network, planner, made.estimate);
+  std::uint64_t rounded = 0;  // weights of bf16 alone
+  for (const LayerWeights& layer : model_->weights) rounded += layer.rounded;
+  WorkloadSummary summary =
+      summary_of(options, given, layers_of(network, planner, made.estimate), rounded);
   summary.prediction = prediction_of(made.estimate, plan_, costs.barrier());
   summary.problem = fmt::format("{}{}{}", network.name,
                                 type.type == program::Type::i8 ? "" : fmt::format(" {}", type.name),
                                 is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = type.name;
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
-  summary.facts["binds"] = binding(summary.facts["predicted_layers"]);
-  summary.facts.update(given.unused);
-  summary.rounded = rounded_of(given, *model_, weights_key(options));
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))

@@ -51,15 +51,15 @@ struct Given {
   nlohmann::ordered_json unused = nlohmann::ordered_json::object();
 };
 Given given_of(const Options& options);
-/// The key of the file that gives weights, if one does.
-const char* weights_key(const Options& options);
-
 /// A layer's prediction: its cycles, those of its parts, and the largest part, which binds it.
 nlohmann::ordered_json layer_facts(
     const std::string& layer, std::uint64_t cycles,
     std::initializer_list<std::pair<const char*, std::uint64_t>> parts);
-/// The part that binds most of the predicted cycles: each layer's cycles count for its own part.
-std::string binding(const nlohmann::ordered_json& layers);
+/// A summary with these predictions of layers, the part that binds most of their cycles (each
+/// layer's count for its own part), what of the files is not used, and how many of their values are
+/// rounded; `rounded`: of the weights.
+WorkloadSummary summary_of(const Options& options, const Given& given,
+                           nlohmann::ordered_json layers, std::uint64_t rounded);
 
 class Convnet : public Workload {
  public:

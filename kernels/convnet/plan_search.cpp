@@ -8,20 +8,6 @@
 
 /// The mapping of a layer: pinned, or the fastest.
 namespace tessera::convnet {
-namespace {
-
-/// The smallest numbers that part `all` into each possible number of parts, the largest first.
-std::vector<std::uint32_t> part_sizes(std::uint32_t all) {
-  std::vector<std::uint32_t> sizes;
-  for (std::uint32_t parts = 1; parts <= all; ++parts) {
-    const std::uint32_t size = (all + parts - 1) / parts;
-    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
-  }
-  return sizes;
-}
-
-}  // namespace
-
 /// The config's plan of a layer; null: none.
 const LayerPlan* Planner::pin_of(const std::string& layer) const {
   const auto found = std::ranges::find(pinned_.layers, layer, &LayerPlan::layer);
@@ -159,10 +145,11 @@ void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std:
       consider(shape, found, limit);
     }
   };
-  for (const std::uint32_t rows : part_sizes(shape.layer().output.height))
-    for (const std::uint32_t rounds : part_sizes(shape.most_blocks() / planes)) {
-      mapping.rows = rows;
-      mapping.group = rounds * planes;
+  const std::uint32_t height = shape.layer().output.height, rounds = shape.most_blocks() / planes;
+  for (const std::uint32_t row_parts : kernels::part_counts(height, height))
+    for (const std::uint32_t round_parts : kernels::part_counts(rounds, rounds)) {
+      mapping.rows = ceil_div(height, row_parts);
+      mapping.group = ceil_div(rounds, round_parts) * planes;
       mapping.parts = 1;
       consider_orders({Order::rows, Order::weights});
       if (!shape.is_convolution()) continue;

@@ -19,6 +19,24 @@ Sums added(const Layer& layer, const Tensor& a, const Tensor& b) {
   return sums;
 }
 
+/// Adds the products of a convolution to `sums`, those of a place first up in `Part`.
+template <class Part>
+void add_products(const Layer& layer, const LayerWeights& weights,
+                  const std::vector<std::int16_t>& in, Sums& sums, HostThreads& threads) {
+  reference::for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
+    reference::for_window(
+        layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
+          for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel) {
+            const std::int16_t* const of = &weights.values[weights.index(channel, row, column, 0)];
+            Part sum = 0;
+            for (std::uint32_t i = 0; i < layer.input.channels; ++i)
+              sum += Part{in[from + i]} * of[i];
+            sums[out + channel] += sum;
+          }
+        });
+  });
+}
+
 /// multiplier * sum over the window
 Sums averaged(const Layer& layer, const Tensor& in, HostThreads& threads) {
   Sums sums(layer.output.elements());
@@ -36,10 +54,9 @@ Sums sums_of(const Layer& layer, const LayerWeights* weights, std::span<const Te
   check(layer.has_weights() && weights != nullptr, "convnet: layer {} has no sums", layer.name);
   Sums sums(layer.output.elements());
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = weights->bias[i % layer.output.channels];
-  const auto add = layer.type == program::Type::i8
-                       ? reference::add_products<std::int32_t, std::int16_t, std::int64_t>
-                       : reference::add_products<std::int64_t, std::int16_t, std::int64_t>;
-  add(layer, *weights, weights->values, inputs[0]->values, sums, threads);
+  const auto add =
+      layer.type == program::Type::i8 ? add_products<std::int32_t> : add_products<std::int64_t>;
+  add(layer, *weights, inputs[0]->values, sums, threads);
   return sums;
 }
 

@@ -39,13 +39,6 @@ void for_places(const Layer& layer, HostThreads& threads, const Body& body) {
   });
 }
 
-template <class Sum, class Value>
-Sum dot(const Value* a, const Value* b, std::uint32_t count) {
-  Sum sum = 0;
-  for (std::uint32_t i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]);
-  return sum;
-}
-
 /// Channels of tensors side by side.
 template <class Value>
 std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>* const> inputs) {
@@ -59,20 +52,6 @@ std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>
       values.insert(values.end(), from, from + channels);
     }
   return values;
-}
-
-/// Adds the products of a convolution to `sums`, those of a place first up in `Part`; `values` are
-/// its weights, as those of `weights` lie.
-template <class Part, class Value, class Sum>
-void add_products(const Layer& layer, const LayerWeights& weights, const std::vector<Value>& values,
-                  const std::vector<Value>& in, std::vector<Sum>& sums, HostThreads& threads) {
-  for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
-    for_window(layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
-      for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
-        sums[out + channel] += dot<Part>(&in[from], &values[weights.index(channel, row, column, 0)],
-                                         layer.input.channels);
-    });
-  });
 }
 
 /// Adds up each channel of the windows.

@@ -29,15 +29,6 @@ void describe(config::Fields& fields, Plan& plan) {
 
 namespace {
 
-/// Numbers of parts of `all` things, of which the fullest has less than with fewer parts.
-std::vector<std::uint32_t> part_counts(std::uint64_t all, std::uint32_t most) {
-  std::vector<std::uint32_t> counts;
-  for (std::uint32_t parts = 1; parts <= std::min<std::uint64_t>(all, most); ++parts)
-    if (parts == 1 || ceil_div(all, std::uint64_t{parts}) < ceil_div(all, std::uint64_t{parts} - 1))
-      counts.push_back(parts);
-  return counts;
-}
-
 /// How a layer may be divided.
 struct Option {
   Split split;
@@ -108,11 +99,12 @@ class Planner {
     const Tile tiles = problem_->tiles;
     std::vector<Split> all;
     const std::uint64_t chunks = shape.kind == Kind::sums ? shape.chunks() : 1;
-    for (const std::uint32_t outputs : part_counts(whole.all_groups().total, tiles))
-      for (const std::uint32_t inputs : part_counts(chunks, tiles / outputs))
-        for (const std::uint32_t rows : part_counts(shape.output.height, tiles / outputs / inputs))
+    for (const std::uint32_t outputs : kernels::part_counts(whole.all_groups().total, tiles))
+      for (const std::uint32_t inputs : kernels::part_counts(chunks, tiles / outputs))
+        for (const std::uint32_t rows :
+             kernels::part_counts(shape.output.height, tiles / outputs / inputs))
           for (const std::uint32_t columns :
-               part_counts(shape.output.width, tiles / outputs / inputs / rows))
+               kernels::part_counts(shape.output.width, tiles / outputs / inputs / rows))
             all.push_back({rows, columns, outputs, inputs});
     return all;
   }

@@ -158,7 +158,6 @@ class TiledConvnet : public Workload {
                        threads),
            options.tiles_plan.value_or(Plan{}), costs);
     const Network& network = problem_->model.network;
-    WorkloadSummary summary;
     Plan plan{problem_->block.form(), {}};
     Json layers = Json::array();
     for (std::uint32_t i = 0; i < network.layers.size(); ++i) {
@@ -170,16 +169,12 @@ class TiledConvnet : public Workload {
                                     {"exchange", p.exchange_cycles},
                                     {"sync", p.sync_cycles}}));
     }
+    WorkloadSummary summary =
+        summary_of(options, given, std::move(layers), problem_->model.rounded);
     summary.prediction = planned_.prediction;
     summary.problem = fmt::format("{} f16", network.name);
     summary.peak_type = "f16_f32";
     summary.plan = config::resolved(plan);
-    summary.facts["binds"] = convnet::binding(layers);
-    summary.facts["predicted_layers"] = std::move(layers);
-    summary.facts.update(given.unused);
-    summary.rounded = {
-        {weights_key(options), given.file.weights.empty() ? 0 : problem_->model.rounded},
-        {"image", given.image.rounded}};
     summary.useful_flops = 2 * network.macs();
     summarise(std::move(summary));
   }
