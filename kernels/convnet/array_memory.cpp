@@ -27,11 +27,10 @@ void for_elements(const Shape& shape, const VectorType& type, const Use& use) {
 Walk Area::part(Range blocks, Range rows, Range columns, std::uint32_t step) const {
   const std::uint32_t row = width * kPositionBytes;
   const std::uint32_t block = height * row;
-  return {{base.buffer,
-           base.offset + blocks.begin * block + rows.begin * row + columns.begin * kPositionBytes},
-          columns.size() * kPositionBytes,
-          {{1, 0}, {blocks.size(), block}, {rows.size(), step * row}, {1, 0}},
-          {}};
+  const std::uint32_t first =
+      blocks.begin * block + rows.begin * row + columns.begin * kPositionBytes;
+  return rows_of({base.buffer, base.offset + first}, columns.size() * kPositionBytes,
+                 {blocks.size(), block}, {rows.size(), step * row});
 }
 
 ArrayMemory::ArrayMemory(const Plan& plan, program::Program& program)

@@ -24,6 +24,11 @@ struct Area {
   [[nodiscard]] Walk part(Range blocks, Range rows, Range columns, std::uint32_t step = 1) const;
 };
 
+/// Rows of `bytes` side by side, of several blocks.
+inline Walk rows_of(Place place, std::uint32_t bytes, const program::StreamExtent& blocks,
+                    const program::StreamExtent& rows) {
+  return {place, bytes, {{1, 0}, blocks, rows, {1, 0}}, {}};
+}
 /// `bytes` side by side.
 inline Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
 

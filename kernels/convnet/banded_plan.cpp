@@ -3,6 +3,7 @@
 #include "kernels/convnet/plan.h"
 #include "kernels/pinned.h"
 #include "sim/base/errors.h"
+#include "sim/base/ranges.h"
 #include "sim/config/nearest.h"
 #include "sim/machine/nodes.h"
 
@@ -169,11 +170,7 @@ class BandSearch {
   [[nodiscard]] bool keeps(const BandedPlan& plan) const {
     const Network& network = plan.banded->network;
     for (std::uint32_t number = 0; number < network.layers.size(); ++number) {
-      const std::vector<std::uint32_t> users = network.users(number);
-      const bool between = !network.layers[number].first_rows.empty() &&
-                           std::ranges::none_of(users, [&](std::uint32_t user) {
-                             return network.layers[user].joins_rows;
-                           });
+      const bool between = !network.layers[number].first_rows.empty() && !network.is_band(number);
       if (between && plan.planner->plan().placement.of(number).outside) return false;
     }
     return true;
@@ -183,11 +180,9 @@ class BandSearch {
     const auto found = std::ranges::find(network_.layers, name, &Layer::name);
     if (found != network_.layers.end())
       return static_cast<std::uint32_t>(found - network_.layers.begin());
-    std::vector<std::string> names;
-    for (const Layer& layer : network_.layers) names.push_back(layer.name);
     throw KeyError(fmt::format("workload.plan.bands[{}].{}", at, key),
                    "found \"{}\", allowed a layer of network {}{}", name, network_.name,
-                   config::did_you_mean(name, names));
+                   config::did_you_mean(name, mapped(network_.layers, &Layer::name)));
   }
 
   const Network& network_;

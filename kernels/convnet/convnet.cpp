@@ -125,12 +125,6 @@ bool has_room(const program::Program& program, MachineCosts& costs) {
   }
 }
 
-/// True if a layer's tensor is rows of another one's.
-bool is_band_of_tensor(const Network& network, std::uint32_t number) {
-  return std::ranges::any_of(network.users(number),
-                             [&](std::uint32_t user) { return network.layers[user].joins_rows; });
-}
-
 /// True if a layer's tensor has a scale in a run of `dtype`: in f16 the image alone.
 bool has_scale(const Layer& layer, program::Type dtype) {
   return dtype != program::Type::bf16 &&
@@ -267,7 +261,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
-    if (planner.plan().placement.of(i).outside && !is_band_of_tensor(network, i))
+    if (planner.plan().placement.of(i).outside && !network.is_band(i))
       outside.push_back(network.layers[i].name);
   if (!outside.empty()) summary.facts["tensors_in_ddr"] = std::move(outside);
   (type.is_float() ? summary.useful_flops : summary.useful_integer_operations) =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -113,6 +114,7 @@ struct Piece {
 /// How many columns of the array, from the first on, a layer's tensors are split over.
 struct Split {
   std::uint32_t input, output;
+  auto operator<=>(const Split&) const = default;
 };
 
 /// A layer with a window on one column of the array: the outputs that the column computes, and the

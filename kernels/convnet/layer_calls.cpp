@@ -128,7 +128,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
 /// Adds the other operand to results of the core.
 void LayerProgram::add(Core& core, const Item& item) {
   const Layer& layer = *sum_->layer;
-  const std::vector<std::byte> factors = addition_weights(layer, sum_->operand);
+  const std::vector<std::byte> factors = lone_weights(layer, sum_->operand);
   std::vector<std::uint32_t> words(factors.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), factors.data(), factors.size());
   const Steps steps{shape_.rounds(shape_.blocks(core.row, item.group).size()), 1, 2};

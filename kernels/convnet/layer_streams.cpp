@@ -109,23 +109,17 @@ void LayerProgram::add_rows(std::uint32_t column, std::uint32_t operand, const R
   for (const Piece& piece : geometry.pieces()) {
     const Range window{piece.begin, piece.begin + piece.count};
     if (piece.from == Piece::From::zeros) {
-      const Walk zeros{memory_.in_tile(column, 0),
-                       0,
-                       {{1, 0}, {needed.size(), 0}, {rows.size(), 0}, {1, 0}},
-                       {}};
+      const Walk zeros =
+          rows_of(memory_.in_tile(column, 0), 0, {needed.size(), 0}, {rows.size(), 0});
       add_columns(column, tile, at, window, zeros, streams);
-    } else if (held.outside) {
-      continue;  // all together below
-    } else if (piece.from == Piece::From::own) {
-      const std::uint32_t first = piece.source_column - held.slice(column).begin;
-      const Area area = memory_.slice(input, column).below(first_row);
+    } else if (!held.outside) {  // what lies in DDR comes all together below
+      const bool own = piece.from == Piece::From::own;
+      const std::uint32_t first = own ? piece.source_column - held.slice(column).begin : halo;
+      const Area area = own ? memory_.slice(input, column).below(first_row)
+                            : memory_.halo(number_, column, geometry.halo_columns());
       add_columns(column, tile, at, window,
                   area.part(needed, rows, {first, first + piece.count}, tile.input_step), streams);
-    } else {
-      const Area area = memory_.halo(number_, column, geometry.halo_columns());
-      add_columns(column, tile, at, window,
-                  area.part(needed, rows, {halo, halo + piece.count}, tile.input_step), streams);
-      halo += piece.count;
+      if (!own) halo += piece.count;
     }
   }
   const Piece inside = geometry.inside();
@@ -168,13 +162,9 @@ void LayerProgram::add_columns(std::uint32_t column, const RowTile& tile, std::u
     for (std::uint32_t row = 0; row < array_.rows; ++row)
       if (shape_.works(row, column))
         stream.destinations.push_back(
-            {memory_.in_core(row, column, at + geometry.place(columns.begin + i)),
-             count * kPositionBytes,
-             {{1, 0},
-              {from.extents[1].count, shape_.plane_bytes(column)},
-              {tile.input_rows(), geometry.row_bytes()},
-              {1, 0}},
-             {}});
+            rows_of(memory_.in_core(row, column, at + geometry.place(columns.begin + i)),
+                    count * kPositionBytes, {from.extents[1].count, shape_.plane_bytes(column)},
+                    {tile.input_rows(), geometry.row_bytes()}));
     streams.push_back(std::move(stream));
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Priced {
 /// results, stores its results.
 struct Ddr {
   bool loads = false, adds = false, stores = false;
+  auto operator<=>(const Ddr&) const = default;
 };
 
 /// A memory tile's contents beside tensors while a layer runs: in bytes (LayerShape::beside()), or

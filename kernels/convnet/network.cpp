@@ -40,6 +40,11 @@ std::vector<std::uint32_t> Network::users(std::uint32_t number) const {
   return found;
 }
 
+bool Network::is_band(std::uint32_t number) const {
+  return std::ranges::any_of(users(number),
+                             [&](std::uint32_t user) { return layers[user].joins_rows; });
+}
+
 std::optional<std::uint32_t> Network::addition_of(std::uint32_t number) const {
   const std::vector<std::uint32_t> takers = users(number);
   if (layers[number].op != Operator::convolution || takers.size() != 1) return std::nullopt;

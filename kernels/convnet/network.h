@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -72,7 +73,7 @@ struct Shape {
   std::uint32_t height = 0, width = 0, channels = 0;
 
   [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{height} * width * channels; }
-  bool operator==(const Shape&) const = default;
+  auto operator<=>(const Shape&) const = default;
 };
 /// "56x56x64"
 std::string text_of(const Shape& shape);
@@ -83,7 +84,7 @@ struct Window {
   std::uint32_t stride_height = 1, stride_width = 1;
   std::uint32_t top = 0, left = 0, bottom = 0, right = 0;  ///< padding; less than the window
 
-  bool operator==(const Window&) const = default;
+  auto operator<=>(const Window&) const = default;
 };
 
 struct Layer {
@@ -137,6 +138,8 @@ struct Network {
   [[nodiscard]] std::uint64_t macs() const;
   /// The layers that take layer `number`'s output, in order.
   [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t number) const;
+  /// True if a layer's tensor is rows of another one's.
+  [[nodiscard]] bool is_band(std::uint32_t number) const;
   /// The addition that alone takes a convolution's output, if its other operand is made before the
   /// convolution.
   [[nodiscard]] std::optional<std::uint32_t> addition_of(std::uint32_t number) const;

@@ -42,9 +42,8 @@ std::uint32_t NetworkBuilder::number_of(const std::string& from) const {
         "takes '{}', which comes later: layers stand in the order of their execution, and form no "
         "cycle",
         from);
-  std::vector<std::string> names;
-  for (const Layer& layer : network_.layers) names.push_back(layer.name);
-  fail("takes '{}', which is no layer{}", from, config::did_you_mean(from, names));
+  fail("takes '{}', which is no layer{}", from,
+       config::did_you_mean(from, mapped(network_.layers, &Layer::name)));
 }
 
 void NetworkBuilder::require_inputs(const LayerStatement& statement) const {

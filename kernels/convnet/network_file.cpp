@@ -90,68 +90,42 @@ Window window_of(const LayerText& text) {
   return window;
 }
 
-class FileReader {
- public:
-  FileReader(std::string_view text, const std::string& name, const std::string& file)
-      : file_(file), layers_(config::parse_json(text, file), file), name_(name) {}
+[[noreturn]] void refuse(const config::Layers& file, const std::string& path, const Json& found,
+                         std::string_view allowed) {
+  throw ConfigError(file.origin(path), path,
+                    fmt::format("found {}, allowed {}", config::shown(found), allowed));
+}
 
-  Network read() {
-    const Json& root = layers_.value();
-    if (!root.is_object()) wrong("", root, "an object {...}");
-    for (const auto& [key, value] : root.items())
-      if (key != "layers" && !key.starts_with("//"))
-        throw ConfigError(file_, key, "found an unknown key, allowed layers");
-    if (!root.contains("layers") || !root["layers"].is_object())
-      wrong("layers", root.value("layers", Json()), "an object of layers by name");
-    std::vector<std::string> names;
-    for (const auto& [name, layer] : root["layers"].items())
-      if (!name.starts_with("//")) names.push_back(name);
-    NetworkBuilder builder(name_, file_, names);
-    std::string before;
-    for (const std::string& name : names) {
-      builder.add(statement(name, root["layers"][name], before));
-      before = name;
-    }
-    return builder.finish();
-  }
+std::vector<std::string> names_of(const config::Layers& file, const std::string& path,
+                                  const Json& from) {
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  if (from.is_string()) return {from.get<std::string>()};
+  if (!from.is_array() || !std::all_of(from.begin(), from.end(), is_text))
+    refuse(file, path, from, "a layer's name or a list of names");
+  return from.get<std::vector<std::string>>();
+}
 
- private:
-  LayerStatement statement(const std::string& name, Json object, const std::string& before) {
-    const std::string path = config::join("layers", name);
-    if (!object.is_object()) wrong(path, object, "an object {...}");
-    for (const char* key : {"kernel", "stride", "pad"})
-      if (object.contains(key) && object[key].is_number()) object[key] = Json::array({object[key]});
-    LayerText text;
-    config::Reader(layers_, object, path).read(text, {"from"});
-    LayerStatement& made = text.layer;
-    made.name = name;
-    made.window = window_of(text);
-    if (made.op == Operator::input) made.output = shape_of(text.shape);
-    if (!text.output.empty()) made.expected = shape_of(text.output);
-    if (object.contains("from")) {
-      made.from = names_of(config::join(path, "from"), object["from"]);
-    } else if (!before.empty() && made.op != Operator::input) {
-      made.from = {before};
-    }
-    return made;
+/// Layer `name` of the file, which takes layer `before` unless it says another.
+LayerStatement statement_of(config::Layers& file, const std::string& name, Json object,
+                            const std::string& before) {
+  const std::string path = config::join("layers", name);
+  if (!object.is_object()) refuse(file, path, object, "an object {...}");
+  for (const char* key : {"kernel", "stride", "pad"})
+    if (object.contains(key) && object[key].is_number()) object[key] = Json::array({object[key]});
+  LayerText text;
+  config::Reader(file, object, path).read(text, {"from"});
+  LayerStatement& made = text.layer;
+  made.name = name;
+  made.window = window_of(text);
+  if (made.op == Operator::input) made.output = shape_of(text.shape);
+  if (!text.output.empty()) made.expected = shape_of(text.output);
+  if (object.contains("from")) {
+    made.from = names_of(file, config::join(path, "from"), object["from"]);
+  } else if (!before.empty() && made.op != Operator::input) {
+    made.from = {before};
   }
-  [[nodiscard]] std::vector<std::string> names_of(const std::string& path, const Json& from) const {
-    const auto is_text = [](const Json& value) { return value.is_string(); };
-    if (from.is_string()) return {from.get<std::string>()};
-    if (!from.is_array() || !std::all_of(from.begin(), from.end(), is_text))
-      wrong(path, from, "a layer's name or a list of names");
-    return from.get<std::vector<std::string>>();
-  }
-  [[noreturn]] void wrong(const std::string& path, const Json& found,
-                          std::string_view allowed) const {
-    throw ConfigError(file_, path,
-                      fmt::format("found {}, allowed {}", config::shown(found), allowed));
-  }
-
-  const std::string& file_;
-  config::Layers layers_;
-  const std::string& name_;
-};
+  return made;
+}
 
 }  // namespace
 
@@ -182,7 +156,24 @@ NetworkFile load_network_file(const std::string& name_or_file, const std::string
 }
 
 Network parse_network(std::string_view text, const std::string& name, const std::string& file) {
-  return FileReader(text, name, file).read();
+  config::Layers layers(config::parse_json(text, file), file);
+  const Json& root = layers.value();
+  if (!root.is_object()) refuse(layers, "", root, "an object {...}");
+  for (const auto& [key, value] : root.items())
+    if (key != "layers" && !key.starts_with("//"))
+      throw ConfigError(file, key, "found an unknown key, allowed layers");
+  if (!root.contains("layers") || !root["layers"].is_object())
+    refuse(layers, "layers", root.value("layers", Json()), "an object of layers by name");
+  std::vector<std::string> names;
+  for (const auto& [key, layer] : root["layers"].items())
+    if (!key.starts_with("//")) names.push_back(key);
+  NetworkBuilder builder(name, file, names);
+  std::string before;
+  for (const std::string& layer : names) {
+    builder.add(statement_of(layers, layer, root["layers"][layer], before));
+    before = layer;
+  }
+  return builder.finish();
 }
 
 }  // namespace tessera::convnet

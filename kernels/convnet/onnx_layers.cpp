@@ -71,29 +71,28 @@ void Layers::add_input() {
   given_[image.name] = 0;
 }
 
-const std::map<std::string, Layers::Handler>& Layers::handlers() {
-  static const std::map<std::string, Handler> kHandlers = {
-      {"Add", &Layers::add_sum},
-      {"AveragePool", &Layers::add_pool},
-      {"BatchNormalization", &Layers::normalise},
-      {"Clip", &Layers::clip},
-      {"Concat", &Layers::add_concatenation},
-      {"Conv", &Layers::add_convolution},
-      {"DequantizeLinear", &Layers::dequantise},
-      {"Dropout", &Layers::pass_on},
-      {"Flatten", &Layers::begin_tail},
-      {"Gemm", &Layers::begin_tail},
-      {"GlobalAveragePool", &Layers::add_pool},
-      {"Identity", &Layers::pass_on},
-      {"MatMul", &Layers::begin_tail},
-      {"MaxPool", &Layers::add_pool},
-      {"Pad", &Layers::pad},
-      {"QuantizeLinear", &Layers::quantise},
-      {"ReduceMean", &Layers::add_mean},
-      {"Relu", &Layers::fuse_relu},
-      {"Reshape", &Layers::begin_tail},
-      {"Shape", &Layers::begin_tail},
-      {"Squeeze", &Layers::begin_tail}};
+const Layers::Handlers& Layers::handlers() {
+  static const Handlers kHandlers = {{"Add", &Layers::add_sum},
+                                     {"AveragePool", &Layers::add_pool},
+                                     {"BatchNormalization", &Layers::normalise},
+                                     {"Clip", &Layers::clip},
+                                     {"Concat", &Layers::add_concatenation},
+                                     {"Conv", &Layers::add_convolution},
+                                     {"DequantizeLinear", &Layers::dequantise},
+                                     {"Dropout", &Layers::pass_on},
+                                     {"Flatten", &Layers::begin_tail},
+                                     {"Gemm", &Layers::begin_tail},
+                                     {"GlobalAveragePool", &Layers::add_pool},
+                                     {"Identity", &Layers::pass_on},
+                                     {"MatMul", &Layers::begin_tail},
+                                     {"MaxPool", &Layers::add_pool},
+                                     {"Pad", &Layers::pad},
+                                     {"QuantizeLinear", &Layers::quantise},
+                                     {"ReduceMean", &Layers::add_mean},
+                                     {"Relu", &Layers::fuse_relu},
+                                     {"Reshape", &Layers::begin_tail},
+                                     {"Shape", &Layers::begin_tail},
+                                     {"Squeeze", &Layers::begin_tail}};
   return kHandlers;
 }
 
@@ -109,9 +108,8 @@ void Layers::add(const Node& node) {
     if (std::ranges::all_of(node.inputs, [&](const auto& input) { return is_constant(input); }))
       node.fail("computes numbers from the model's own, allowed their result: {}",
                 "fold constants when the model is exported, or afterwards (onnxsim)");
-    std::vector<std::string> names;
-    for (const auto& [name, unused] : handlers()) names.push_back(name);
-    node.fail("found an unknown operator, allowed {}", config::names_near(node.type, names));
+    node.fail("found an unknown operator, allowed {}",
+              config::names_near(node.type, mapped(handlers(), &Handlers::value_type::first)));
   }
   (this->*handler->second)(node);
 }

@@ -41,8 +41,8 @@ class Layers {
     bool shared = false;  ///< something takes it as it was before the next node's change
     std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
   };
-  using Handler = void (Layers::*)(const Node& node);
-  static const std::map<std::string, Handler>& handlers();
+  using Handlers = std::map<std::string, void (Layers::*)(const Node& node)>;
+  static const Handlers& handlers();
 
   void add_input();
   void add_convolution(const Node& node);

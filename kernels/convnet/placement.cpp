@@ -65,6 +65,9 @@ class Placer {
     Range life;
   };
 
+  [[nodiscard]] bool is_joint(std::uint32_t layer) const {
+    return network_.layers[layer].op == Operator::concatenate;
+  }
   /// Every earlier layer has a view.
   void enter(std::uint32_t number) {
     const Layer& layer = network_.layers[number];
@@ -72,9 +75,7 @@ class Placer {
     const std::uint32_t sum = plan_.addition(number).value_or(number);
     View& view = placement_.views[sum];
     const std::vector<std::uint32_t> users = network_.users(sum);
-    const auto joins = [&](std::uint32_t user) {
-      return network_.layers[user].op == Operator::concatenate;
-    };
+    const auto joins = [this](std::uint32_t user) { return is_joint(user); };
     if (layer.op == Operator::concatenate) {  // its first input has made it
       if (std::ranges::any_of(users, [&](std::uint32_t user) {
             return joins(user) && !layer.joins_rows && !network_.layers[user].joins_rows;
@@ -118,9 +119,8 @@ class Placer {
     View& whole = placement_.views[joint];
     if (!contains(joints_, joint)) {
       const std::vector<std::uint32_t> users = network_.users(joint);
-      const auto outer = std::ranges::find_if(users, [&](std::uint32_t user) {
-        return network_.layers[user].op == Operator::concatenate;
-      });
+      const auto outer =
+          std::ranges::find_if(users, [this](std::uint32_t user) { return is_joint(user); });
       whole = outer != users.end() ? join(*outer, joint) : View{add(all.output, number)};
       joints_.push_back(joint);
     }

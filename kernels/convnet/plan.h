@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/convnet/call_costs.h"
@@ -101,8 +102,11 @@ struct LayerCosts {
     std::optional<Priced> mapping;
     std::uint64_t limit = 0;
   };
-  std::map<std::vector<std::uint32_t>, Found> found = {};  ///< by all that decides them
-  std::uint64_t considered = 0;                            ///< mappings
+  /// All that decides it: the layer, its kept blocks, where tensors lie, whether it adds, limits.
+  using Key = std::tuple<Operator, Shape, Shape, Window, std::uint32_t, Ddr, Split, bool,
+                         std::uint32_t, std::uint32_t, std::uint32_t>;
+  std::map<Key, Found> found = {};
+  std::uint64_t considered = 0;  ///< mappings
 };
 
 /// Layers whose tensors are split over the same columns, since they are added up or concatenated;

@@ -88,17 +88,10 @@ std::optional<Priced> Planner::search_published(LayerShape& shape) {
 /// The fastest mapping that fits a core; with shape.mapping.adds, with the addition of its results.
 std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   const Layer& layer = shape.layer();
-  const Window& window = layer.window;
   shape.mapping.zeros = false;
-  std::vector<std::uint32_t> key{static_cast<std::uint32_t>(layer.op), staged_limit_, piece_limit_,
-                                 limits_.rows, shape.kept()};
-  const auto add = [&](std::initializer_list<std::uint32_t> more) { key.insert(key.end(), more); };
-  add({shape.ddr.loads, shape.ddr.adds, shape.ddr.stores, shape.mapping.adds});
-  add({shape.split().input, shape.split().output});
-  for (const Shape& of : {layer.input, layer.output}) add({of.height, of.width, of.channels});
-  add({window.height, window.width, window.stride_height, window.stride_width});
-  add({window.top, window.left, window.bottom, window.right});
-  LayerCosts::Found& known = costs_->found[key];
+  LayerCosts::Found& known =
+      costs_->found[{layer.op, layer.input, layer.output, layer.window, shape.kept(), shape.ddr,
+                     shape.split(), shape.mapping.adds, staged_limit_, piece_limit_, limits_.rows}];
   if (!known.mapping && known.limit < limit) known = {search_all(shape, limit), limit};
   return known.mapping;
 }

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "kernels/convnet/calls.h"
-#include "sim/base/errors.h"
 
 namespace tessera::convnet {
 namespace {
@@ -29,19 +28,22 @@ void write_block(const VectorType& type, const LayerWeights& weights, std::uint3
                   type.bytes);
 }
 
-}  // namespace
-
+/// Biases of an output block, as often as kBiasBlockBytes have room.
 void write_bias(const VectorType& type, std::span<const std::int64_t> bias, std::byte* into) {
   const std::size_t bytes = type.is_float() ? sizeof(float) : kBiasBlockBytes / type.outputs;
   for (std::size_t i = 0; i < kBiasBlockBytes / bytes; ++i)
     std::memcpy(into + i * bytes, &bias[i % type.outputs], bytes);
 }
 
-std::vector<std::byte> addition_weights(const Layer& addition, std::uint32_t first) {
-  std::array<float, 2> factors{};
-  for (std::uint32_t tap = 0; tap < factors.size(); ++tap)
-    factors[tap] = static_cast<float>(1U << addition.left_shifts[first ^ tap]);
-  return shared_weights(type_of(addition), factors);
+}  // namespace
+
+std::vector<std::byte> lone_weights(const Layer& layer, std::uint32_t first) {
+  std::vector<float> factors(std::size_t{layer.window.height} * layer.window.width,
+                             mean_factor(layer));
+  if (layer.op == Operator::add)
+    factors = {static_cast<float>(1U << layer.left_shifts[first]),
+               static_cast<float>(1U << layer.left_shifts[1 - first])};
+  return shared_weights(type_of(layer), factors);
 }
 
 WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program::Program& program,
@@ -102,16 +104,10 @@ std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
 void WeightSupply::write(const Plan& plan, const WeightTile& tile, std::span<std::byte> into) {
   const Layer& layer = plan.network->layers[tile.layer];
   std::ranges::fill(into, std::byte{});
-  if (layer.op == Operator::add) {
-    std::memcpy(into.data(), addition_weights(layer).data(), into.size());
+  if (layer.op != Operator::convolution) {
+    std::memcpy(into.data(), lone_weights(layer).data(), into.size());
     return;
   }
-  if (layer.op == Operator::average_pool) {
-    const std::vector<float> factors(shape_of(plan, tile.layer).taps(), mean_factor(layer));
-    std::memcpy(into.data(), shared_weights(type_of(layer), factors).data(), into.size());
-    return;
-  }
-  check(layer.op == Operator::convolution, "convnet: weights of {}", layer.name);
   const LayerShape shape = shape_of(plan, tile.layer);
   const LayerWeights& weights = *(*plan.weights)[tile.layer];
   const VectorType& type = shape.type();

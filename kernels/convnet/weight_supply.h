@@ -9,10 +9,9 @@
 /// Weights on their way from DDR to the memory tiles.
 namespace tessera::convnet {
 
-/// Biases of an output block, as often as kBiasBlockBytes have room.
-void write_bias(const VectorType& type, std::span<const std::int64_t> bias, std::byte* into);
-/// Weights of an addition, which all blocks share; tap 0 is its operand `first`, tap 1 the other.
-std::vector<std::byte> addition_weights(const Layer& addition, std::uint32_t first = 0);
+/// Weights of an addition or a mean, which all blocks share; of an addition tap 0 is its operand
+/// `first`, tap 1 the other.
+std::vector<std::byte> lone_weights(const Layer& layer, std::uint32_t first = 0);
 
 /// Each row of cores has a list of pieces of tiles of weights over all layers, in the order in
 /// which it takes them. Its memory tile has room for two, so that one comes while the one before is

@@ -210,10 +210,8 @@ class Planner {
     space.schedules = false;
     space.finalists = 1;
     const plan::Found found = plan::search(space, pricing_);
-    std::uint64_t bytes = 0;
-    for (const std::uint64_t of : found.memory) bytes += of;
     if (!found.fits) {
-      failed_ = {layer.number, bytes, space.reserved};
+      failed_ = {layer.number, program::total(found.memory), space.reserved};
       return false;
     }
     const auto chosen = std::make_shared<const Geometry>(option_geometry(found.option));

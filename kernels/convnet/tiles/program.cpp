@@ -44,9 +44,7 @@ class Statement {
 
   /// The array of a layer's results.
   void add_results(std::uint32_t number) {
-    results_[number] = array(
-        number, "results", [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); },
-        {}, true);
+    results_[number] = array(number, "results", &Geometry::result_bytes, {}, true);
   }
   void add_layer(std::uint32_t number) {
     const LayerShape& shape = kept_->geometries[number]->shape();
@@ -54,23 +52,17 @@ class Statement {
     Arrays a{};
     a.result = results_[number];
     a.lists = array(
-        number, "lists",
-        [](const Geometry& g, const Cell& cell) { return Functions::list_bytes(g, cell); },
+        number, "lists", Functions::list_bytes,
         [](const FloatModel&, const Geometry& g, const Cell& cell, std::span<std::byte> into) {
           Functions::fill_lists(g, cell, into);
         },
         false, program::Category::arguments);
-    a.x = array(
-        number, "x", [](const Geometry& g, const Cell& cell) { return g.x_bytes(cell); },
-        shape.given ? Fill(fill_image) : Fill());
+    a.x = array(number, "x", &Geometry::x_bytes, shape.given ? Fill(fill_image) : Fill());
     if (!shape.given || !shape.addend.empty()) add_inputs(number, a.x);
     if (!shape.has_sums()) return add_pooling(number, a);
-    a.w = array(
-        number, "weights", [](const Geometry& g, const Cell& cell) { return g.w_bytes(cell); },
-        fill_weights);
+    a.w = array(number, "weights", &Geometry::w_bytes, fill_weights);
     a.bias = array(number, "bias", bias_bytes, fill_bias);
-    a.y =
-        array(number, "sums", [](const Geometry& g, const Cell& cell) { return g.y_bytes(cell); });
+    a.y = array(number, "sums", &Geometry::y_bytes);
     add_sums(number, a);
     if (kept_->geometries[number]->split().inputs > 1) add_parts(number, a);
   }
