@@ -19,20 +19,19 @@ std::uint64_t added_by_ddr(const Priced& layer) {
 
 class BandSearch {
  public:
-  BandSearch(const Network& network, const std::vector<LayerWeights>& weights, const Tensor& image,
-             const PinnedPlan& pinned, MachineCosts& costs, std::uint64_t item_cycles)
-      : network_(network),
-        weights_(weights),
-        image_(image),
+  BandSearch(const Model& model, const PinnedPlan& pinned, MachineCosts& costs,
+             std::uint64_t item_cycles)
+      : model_(model),
+        network_(model.network),
         pinned_(pinned),
         item_cycles_(item_cycles),
         machine_(costs.machine()),
-        costs_(std::make_shared<LayerCosts>(costs, type_of(network.layers.front()))) {}
+        costs_(std::make_shared<LayerCosts>(costs, type_of(network_.layers.front()))) {}
 
   [[nodiscard]] std::optional<BandedPlan> plan(const std::vector<Bands>& bands,
                                                CoreLimits limits = {}) const {
     limits.item_cycles = item_cycles_;
-    std::optional<BandedNetwork> banded = with_bands(network_, weights_, bands);
+    std::optional<BandedNetwork> banded = with_bands(model_, bands);
     if (!banded) return std::nullopt;
     BandedPlan made{bands, std::make_shared<const BandedNetwork>(std::move(*banded)), {}};
     made.planner = std::make_shared<const Planner>(*made.banded, pinned_, machine_, costs_, limits);
@@ -101,7 +100,7 @@ class BandSearch {
               "layers behind those of the bands before");
       require(is_closed(network_, bands[i].first, bands[i].last), "last", given.last,
               "a later layer, of a part whose last tensor alone is used by layers behind it");
-      require(with_bands(network_, weights_, std::span(bands).subspan(i)).has_value(), "bands",
+      require(with_bands(model_, std::span(bands).subspan(i)).has_value(), "bands",
               std::to_string(given.bands),
               "as many as divide the last layer's rows into bands of one or more, of layers that "
               "join no tensors of which others take more rows");
@@ -121,9 +120,7 @@ class BandSearch {
   }
   /// Cycles that the lists of a plan's nodes take.
   [[nodiscard]] std::uint64_t estimate(const BandedPlan& of) const {
-    Plan plan = of.planner->plan();
-    plan.image = &image_;
-    return make_program(plan, machine_, of.planner->calls()).estimate.cycles;
+    return make_program(of.planner->plan(), machine_, of.planner->calls()).estimate.cycles;
   }
   /// Adds bands of layers from `first` on to the best plan, the most layers with which it gets
   /// faster; false if there are none.
@@ -185,9 +182,8 @@ class BandSearch {
                    config::did_you_mean(name, mapped(network_.layers, &Layer::name)));
   }
 
+  const Model& model_;
   const Network& network_;
-  const std::vector<LayerWeights>& weights_;
-  const Tensor& image_;
   const PinnedPlan& pinned_;
   std::uint64_t item_cycles_;
   const MachineConfig& machine_;
@@ -196,10 +192,9 @@ class BandSearch {
 
 }  // namespace
 
-BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs,
+BandedPlan plan_bands(const Model& model, const PinnedPlan& pinned, MachineCosts& costs,
                       std::uint64_t item_cycles) {
-  const BandSearch search(network, weights, image, pinned, costs, item_cycles);
+  const BandSearch search(model, pinned, costs, item_cycles);
   const bool searches = pinned.rules == Rules::fastest && pinned.layers.empty() &&
                         pinned.bands.empty() && costs.machine().tile.overlap;
   BandedPlan best = searches ? search.search() : search.pinned();

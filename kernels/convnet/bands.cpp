@@ -14,9 +14,10 @@ Range input_rows(const RowTile& tile) {
 
 class Bander {
  public:
-  Bander(const Network& network, const std::vector<LayerWeights>& weights)
-      : network_(network), weights_(weights), made_(network.layers.size()) {
-    banded_.network.name = network.name;
+  explicit Bander(const Model& model)
+      : network_(model.network), weights_(model.weights), made_(network_.layers.size()) {
+    banded_.network.name = network_.name;
+    banded_.image = &model.image;
   }
 
   std::optional<BandedNetwork> make(std::span<const Bands> bands) {
@@ -131,10 +132,8 @@ bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last) 
   return true;
 }
 
-std::optional<BandedNetwork> with_bands(const Network& network,
-                                        const std::vector<LayerWeights>& weights,
-                                        std::span<const Bands> bands) {
-  return Bander(network, weights).make(bands);
+std::optional<BandedNetwork> with_bands(const Model& model, std::span<const Bands> bands) {
+  return Bander(model).make(bands);
 }
 
 }  // namespace tessera::convnet

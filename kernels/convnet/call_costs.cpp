@@ -71,8 +71,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
     std::vector<program::Vertex> vertices{
         code.call(0, calls.front().codelet, calls.front().arguments)};
     if (!again) return vertices;
-    const std::optional<Call> next = call.again(calls.front(), calls.front(), table);
-    const Call& second = next ? *next : calls.front();
+    const Call second = call.again(calls.front(), calls.front(), table).value_or(calls.front());
     vertices.push_back(code.call(0, second.codelet, second.arguments));
     return vertices;
   };

@@ -33,8 +33,9 @@ bool is_pruned(const Model& model) {
   });
 }
 
-Json plan_of(const Network& given, const BandedPlan& chosen, const Network& network, Rules rules) {
+Json plan_of(const Network& given, const BandedPlan& chosen, Rules rules) {
   const Planner& planner = *chosen.planner;
+  const Network& network = chosen.banded->network;
   PinnedPlan plan;
   plan.rules = rules;
   plan.image_columns = planner.plan().columns.front();
@@ -245,20 +246,20 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
                                          given.image, options.seed, options.sparsity, threads));
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
-  auto [chosen, made] = planned(pinned, costs);
-  const Planner& planner = *chosen.planner;
-  const Network& network = banded_->network;
+  Made made = planned(pinned, costs);
+  const Planner& planner = *chosen_.planner;
+  const Network& network = chosen_.banded->network;
   program_ = std::move(made.program);
   std::uint64_t rounded = 0;  // weights of bf16 alone
   for (const LayerWeights& layer : model_->weights) rounded += layer.rounded;
   WorkloadSummary summary =
       summary_of(options, given, layers_of(network, planner, made.estimate), rounded);
-  summary.prediction = prediction_of(made.estimate, plan_, costs.barrier());
+  summary.prediction = prediction_of(made.estimate, planner.plan(), costs.barrier());
   summary.problem = fmt::format("{}{}{}", network.name,
                                 type.type == program::Type::i8 ? "" : fmt::format(" {}", type.name),
                                 is_pruned(*model_) ? ", pruned" : "");
   summary.peak_type = type.name;
-  summary.plan = plan_of(model_->network, chosen, network, pinned.rules);
+  summary.plan = plan_of(model_->network, chosen_, pinned.rules);
   Json outside = Json::array();
   for (std::uint32_t i = 0; i < network.layers.size(); ++i)
     if (planner.plan().placement.of(i).outside && !network.is_band(i))
@@ -271,32 +272,27 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
 
 /// Where lists have no room layers go through fewer items; none are few enough: the plan of the
 /// shortest lists, which does not fit.
-std::pair<BandedPlan, Made> Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
+Made Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
   constexpr std::uint64_t kMost = 1U << 18U;
-  BandedPlan chosen;
   const auto plan = [&](std::uint64_t item_cycles) {
-    chosen =
-        plan_bands(model_->network, model_->weights, model_->image, pinned, costs, item_cycles);
-    banded_ = chosen.banded;
-    plan_ = chosen.planner->plan();
-    plan_.image = &model_->image;
-    return make_program(plan_, costs.machine(), chosen.planner->calls());
+    chosen_ = plan_bands(*model_, pinned, costs, item_cycles);
+    const Planner& planner = *chosen_.planner;
+    return make_program(planner.plan(), costs.machine(), planner.calls());
   };
   Made made = plan(0);
-  if (has_room(made.program, costs)) return {std::move(chosen), std::move(made)};
+  if (has_room(made.program, costs)) return made;
   made = plan(kMost);
   std::uint64_t shortest = kMost;
   std::uint64_t least = list_bytes(made.program);
-  if (least > list_room(costs.machine())) return {std::move(chosen), std::move(made)};
+  if (least > list_room(costs.machine())) return made;
   for (std::uint64_t each = 64; each < kMost; each *= 8) {
     made = plan(each);
-    if (has_room(made.program, costs)) return {std::move(chosen), std::move(made)};
+    if (has_room(made.program, costs)) return made;
     if (list_bytes(made.program) >= least) continue;
     least = list_bytes(made.program);
     shortest = each;
   }
-  made = plan(shortest);
-  return {std::move(chosen), std::move(made)};
+  return plan(shortest);
 }
 
 program::Program Convnet::lowered() const { return *program_; }

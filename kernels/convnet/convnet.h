@@ -70,12 +70,11 @@ class Convnet : public Workload {
 
  private:
   [[nodiscard]] program::Program lowered() const override;
-  /// Plans the model, whose plan the program refers to.
-  [[nodiscard]] std::pair<BandedPlan, Made> planned(const PinnedPlan& pinned, MachineCosts& costs);
+  /// Plans the model.
+  [[nodiscard]] Made planned(const PinnedPlan& pinned, MachineCosts& costs);
 
   std::shared_ptr<Model> model_;
-  std::shared_ptr<const BandedNetwork> banded_;  ///< the model's network as it is run, with bands
-  Plan plan_;
+  BandedPlan chosen_;  ///< the program refers to it
   std::optional<program::Program> program_;
 };
 

@@ -185,18 +185,15 @@ std::vector<Item> items_of(const LayerShape& shape) {
   for (std::uint32_t i = 0; i < outer; ++i)
     for (std::uint32_t j = 0; j < inner; ++j)
       for (std::uint32_t part = 0; part < mapping.parts; ++part) {
-        Item item{};
-        item.row_tile = weights_outer ? j : i;
-        item.group = weights_outer ? i : j;
-        item.part = part;
-        const bool first_part = part == 0;
-        const bool last_part = part + 1 == mapping.parts;
-        item.ends = last_part;
-        item.new_rows = in_parts || (first_part && (own_rows || weights_outer || j == 0));
-        item.last_rows = in_parts || (last_part && (own_rows || weights_outer || j + 1 == inner));
-        item.new_weights = lone_weights ? items.empty() : !weights_outer || j == 0;
-        item.last_weights = lone_weights ? false : !weights_outer || j + 1 == inner;
-        items.push_back(item);
+        const bool last = part + 1 == mapping.parts, keeps_rows = !own_rows && !weights_outer;
+        items.push_back({.row_tile = weights_outer ? j : i,
+                         .group = weights_outer ? i : j,
+                         .part = part,
+                         .new_rows = in_parts || (part == 0 && (!keeps_rows || j == 0)),
+                         .last_rows = in_parts || (last && (!keeps_rows || j + 1 == inner)),
+                         .new_weights = lone_weights ? items.empty() : !weights_outer || j == 0,
+                         .last_weights = !lone_weights && (!weights_outer || j + 1 == inner),
+                         .ends = last});
       }
   if (lone_weights) items.back().last_weights = true;
   return items;

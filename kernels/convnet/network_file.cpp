@@ -6,9 +6,10 @@
 #include <fmt/format.h>
 
 #include "kernels/convnet/network_builder.h"
-#include "sim/base/embedded.h"
+#include "sim/base/ranges.h"
 #include "sim/config/key_path.h"
 #include "sim/config/nearest.h"
+#include "sim/config/presets.h"
 #include "sim/config/reader.h"
 #include "sim/data/read_file.h"
 
@@ -17,9 +18,6 @@ namespace tessera::convnet {
 namespace {
 
 using config::Json;
-
-constexpr std::string_view kFolder = "configs/networks/";
-constexpr std::string_view kEnding = ".json";
 
 /// A layer's object, but for `from`.
 struct LayerText {
@@ -129,25 +127,15 @@ LayerStatement statement_of(config::Layers& file, const std::string& name, Json 
 
 }  // namespace
 
-std::vector<std::string> network_names() {
-  std::vector<std::string> names;
-  for (const embedded::File& file : embedded::files(kFolder)) {
-    const std::string_view name = file.name.substr(kFolder.size());
-    names.emplace_back(name.substr(0, name.size() - kEnding.size()));
-  }
-  return names;
-}
-
 NetworkFile load_network_file(const std::string& name_or_file, const std::string& key) {
-  const std::string file = fmt::format("{}{}{}", kFolder, name_or_file, kEnding);
-  if (const auto bytes = embedded::find(file); !bytes.empty())
-    return {parse_network({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name_or_file,
-                          file),
-            {},
-            {}};
+  const std::vector<config::Preset> presets = config::network_presets();
+  for (const auto& [name, text] : presets)
+    if (name == name_or_file)
+      return {
+          parse_network(text, name_or_file, fmt::format("configs/networks/{}.json", name)), {}, {}};
   if (!std::filesystem::exists(name_or_file))
     throw KeyError(key, "found '{}', allowed a file that exists, or one of {}", name_or_file,
-                   config::names_near(name_or_file, network_names()));
+                   config::names_near(name_or_file, mapped(presets, &config::Preset::name)));
   const std::filesystem::path path = name_or_file;
   if (path.extension() == ".onnx")
     return parse_onnx(data::read_file(path), path.stem().string(), name_or_file);

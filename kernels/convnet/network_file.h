@@ -20,9 +20,6 @@
 ///   output    [height, width, channels] that the file expects
 namespace tessera::convnet {
 
-/// The networks inside the program (configs/networks), by name.
-std::vector<std::string> network_names();
-
 /// Contents of a network's file.
 struct NetworkFile {
   Network network;

@@ -1,6 +1,7 @@
 #include <csetjmp>
 #include <cstdio>  // before jpeglib.h, which asks for FILE
 #include <jpeglib.h>
+#include <memory>
 #include <png.h>
 
 #include "kernels/convnet/network_image.h"
@@ -70,17 +71,11 @@ struct JpegReader {
 Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::string& name) {
   png_image image = {};
   image.version = PNG_IMAGE_VERSION;
+  const std::unique_ptr<png_image, void (*)(png_image*)> freed(&image, png_image_free);
   Pixels pixels;
-  const auto fail = [&] {
-    const std::string problem = image.message;
-    png_image_free(&image);
-    throw UserError("{}: no PNG image: {}", name, problem);
-  };
+  const auto fail = [&] { throw UserError("{}: no PNG image: {}", name, image.message); };
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) fail();
-  if (image.height > kMostExtent || image.width > kMostExtent) {
-    png_image_free(&image);
-    require_extents(image.height, image.width, name);
-  }
+  require_extents(image.height, image.width, name);
   image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   pixels.shape = {image.height, image.width, channels};
   pixels.values.resize(pixels.shape.elements());

@@ -148,27 +148,21 @@ void Layers::require_zero_point(const Node& node) const {
     node.fail("its zero point is {}, allowed 0", zero.values.front());
 }
 
-void Layers::quantise_constant(const Node& node) {
-  Constant constant = this->constant(node, 0);
+void Layers::scale_constant(const Node& node) {
+  const bool quantises = node.type == "QuantizeLinear";
+  Constant scaled = quantises ? constant(node, 0) : any_constant(node, 0);
+  if (!quantises && scaled.type != Type::int8 && scaled.type != Type::int32)
+    node.fail("takes '{}' of {}, allowed int8, int32", node.input(0), text_of(scaled.type));
   const int scale = exponent(node);
-  for (double& value : constant.values)
-    value = std::clamp(std::nearbyint(std::ldexp(value, -scale)), -128.0, 127.0);
-  constant.type = Type::int8;
-  made_[node.outputs.front()] = std::move(constant);
-}
-
-void Layers::dequantise_constant(const Node& node) {
-  Constant constant = any_constant(node, 0);
-  if (constant.type != Type::int8 && constant.type != Type::int32)
-    node.fail("takes '{}' of {}, allowed int8, int32", node.input(0), text_of(constant.type));
-  const int scale = exponent(node);
-  for (double& value : constant.values) value = std::ldexp(value, scale);
-  constant.type = Type::float32;
-  made_[node.outputs.front()] = std::move(constant);
+  for (double& value : scaled.values)
+    value = quantises ? std::clamp(std::nearbyint(std::ldexp(value, -scale)), -128.0, 127.0)
+                      : std::ldexp(value, scale);
+  scaled.type = quantises ? Type::int8 : Type::float32;
+  made_[node.outputs.front()] = std::move(scaled);
 }
 
 void Layers::quantise(const Node& node) {
-  if (is_constant(node.input(0))) return quantise_constant(node);
+  if (is_constant(node.input(0))) return scale_constant(node);
   const int exponent = this->exponent(node);
   LayerStatement& statement = steps_[step_of(node, 0)].statement;
   if (statement.fixed_exponent.value_or(exponent) != exponent)
@@ -179,7 +173,7 @@ void Layers::quantise(const Node& node) {
 }
 
 void Layers::dequantise(const Node& node) {
-  if (is_constant(node.input(0))) return dequantise_constant(node);
+  if (is_constant(node.input(0))) return scale_constant(node);
   const int exponent = this->exponent(node);
   const LayerStatement& statement = steps_[step_of(node, 0)].statement;
   if (statement.fixed_exponent != exponent)

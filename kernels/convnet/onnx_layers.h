@@ -81,8 +81,8 @@ class Layers {
                                              std::size_t input) const;
   [[nodiscard]] int exponent(const Node& node) const;
   void require_zero_point(const Node& node) const;
-  void quantise_constant(const Node& node);
-  void dequantise_constant(const Node& node);
+  /// Rounds numbers to int8 by a QuantizeLinear's scale, or multiplies them by the other's.
+  void scale_constant(const Node& node);
 
   /// True if the node takes what a layer behind the last one gives; then it is skipped.
   bool add_to_tail(const Node& node);

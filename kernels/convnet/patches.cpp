@@ -105,8 +105,7 @@ class TableWriter {
         table_.turns = nullptr;
       }
     }
-    table_.words.insert(table_.words.end(), at.inputs.begin(), at.inputs.end());
-    table_.words.insert(table_.words.end(), at.outputs.begin(), at.outputs.end());
+    table_.words.insert(table_.words.end(), at.begin(), at.end());
     number_ = number;
     again_ = known->again;
     run_ = Run{at, kind.full + kind.halves > kMostOfOnePatch};
@@ -124,10 +123,8 @@ class TableWriter {
   [[nodiscard]] std::uint32_t most_groups() const { return kMostGroups / planes_; }
 
  private:
-  /// Bytes from the call's first input and output.
-  struct Places {
-    std::vector<std::uint32_t> inputs, outputs;
-  };
+  /// Bytes from the call's first input to each input, then from its first output to each output.
+  using Places = std::vector<std::uint32_t>;
   struct Run {
     Places last;
     bool exists = false;  ///< its kind makes some
@@ -136,29 +133,27 @@ class TableWriter {
   };
 
   [[nodiscard]] Places places_of(const std::vector<Position>& positions) const {
-    Places places;
-    for (const Position& at : positions) {
-      const std::uint32_t plane = at.row / grid_.rows;
-      const std::uint32_t row = at.row % grid_.rows;
-      const std::uint32_t column = at.column * kPositionBytes;
-      places.inputs.push_back(plane * grid_.input_plane_bytes + row * grid_.input_row_bytes +
-                              column);
-      places.outputs.push_back(plane * grid_.output_plane_bytes + row * grid_.output_row_bytes +
-                               column);
+    Places places(2 * positions.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      const std::uint32_t plane = positions[i].row / grid_.rows;
+      const std::uint32_t row = positions[i].row % grid_.rows;
+      const std::uint32_t column = positions[i].column * kPositionBytes;
+      places[i] = plane * grid_.input_plane_bytes + row * grid_.input_row_bytes + column;
+      places[positions.size() + i] =
+          plane * grid_.output_plane_bytes + row * grid_.output_row_bytes + column;
     }
     return places;
   }
   /// Adds a patch to the run if it is the last one, moved as far as those before.
   bool goes_on(const Places& at) {
     if (!runs_ || !run_.exists) return false;
-    const std::uint32_t input_bytes = at.inputs[0] - run_.last.inputs[0];
-    const std::uint32_t output_bytes = at.outputs[0] - run_.last.outputs[0];
+    const std::size_t positions = at.size() / 2;
+    const std::uint32_t input_bytes = at[0] - run_.last[0];
+    const std::uint32_t output_bytes = at[positions] - run_.last[positions];
     if (run_.patches > 1 && (input_bytes != run_.input_bytes || output_bytes != run_.output_bytes))
       return false;
-    for (std::size_t i = 0; i < at.inputs.size(); ++i)
-      if (at.inputs[i] - run_.last.inputs[i] != input_bytes ||
-          at.outputs[i] - run_.last.outputs[i] != output_bytes)
-        return false;
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (at[i] - run_.last[i] != (i < positions ? input_bytes : output_bytes)) return false;
     run_ = {at, true, run_.patches + 1, input_bytes, output_bytes};
     return true;
   }

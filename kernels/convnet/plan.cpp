@@ -122,6 +122,7 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   const bool published = pinned.rules == Rules::published;
   plan_.network = &network;
   plan_.weights = &of.weights;
+  plan_.image = of.image;
   plan_.array = array_of(machine_);
   limits_ = {std::min(limits.rows, plan_.array.rows), std::min(limits.columns, plan_.array.columns),
              limits.item_cycles};

@@ -13,6 +13,7 @@
 #include "kernels/convnet/network.h"
 #include "kernels/convnet/program.h"
 #include "kernels/convnet/reference.h"
+#include "kernels/convnet/weights.h"
 #include "sim/config/fields.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/machine_costs.h"
@@ -39,15 +40,13 @@ bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last);
 struct BandedNetwork {
   Network network;
   std::vector<const LayerWeights*> weights;  ///< by layer; bands share those of their layer
+  const Tensor* image = nullptr;
 };
 
-/// The network with bands of several of its parts, which ascend; without any as it is. None if a
-/// part is not closed, has fewer rows than bands, or joins channels of tensors of which others take
-/// more rows.
-/// `weights` outlive it.
-std::optional<BandedNetwork> with_bands(const Network& network,
-                                        const std::vector<LayerWeights>& weights,
-                                        std::span<const Bands> bands);
+/// A model's network with bands of several of its parts, which ascend; without any as it is. None
+/// if a part is not closed, has fewer rows than bands, or joins channels of tensors of which others
+/// take more rows. The model outlives it.
+std::optional<BandedNetwork> with_bands(const Model& model, std::span<const Bands> bands);
 
 /// Throws UserError for layers that cores have no code for.
 void require_known(const Network& network);
@@ -129,7 +128,7 @@ class Planner {
   Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
           std::shared_ptr<LayerCosts> costs, const CoreLimits& limits = {});
 
-  /// The plan without an image. Layers that are not computed, or with another, take no time.
+  /// Layers that are not computed, or with another, take no time.
   [[nodiscard]] const Plan& plan() const { return plan_; }
   /// Cycles before the first layer, in which the image is brought, and behind the last one, in
   /// which the result is taken.
@@ -222,8 +221,7 @@ struct BandedPlan {
 /// network's time at least, and tries no more than have room in the memory tiles. What it refers to
 /// outlives it. Throws as Planner, and KeyError for pinned bands that the network does not have.
 /// `item_cycles`: CoreLimits'.
-BandedPlan plan_bands(const Network& network, const std::vector<LayerWeights>& weights,
-                      const Tensor& image, const PinnedPlan& pinned, MachineCosts& costs,
+BandedPlan plan_bands(const Model& model, const PinnedPlan& pinned, MachineCosts& costs,
                       std::uint64_t item_cycles = 0);
 
 }  // namespace tessera::convnet

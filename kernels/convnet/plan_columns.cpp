@@ -149,9 +149,8 @@ void Planner::narrow() {
   for (const std::uint32_t number : free_) {
     const std::vector<std::uint32_t>& group = groups_[number];
     const std::vector<std::uint32_t> layers = affected(group);
-    std::uint32_t width = 0;
-    for (const std::uint32_t layer : group)
-      width = std::max(width, plan_.network->layers[layer].output.width);
+    const std::uint32_t width = std::ranges::max(mapped(
+        group, [this](std::uint32_t layer) { return plan_.network->layers[layer].output.width; }));
     std::uint64_t before = UINT64_MAX;
     try_columns(layers, before);
     for (std::uint32_t columns = limits_.columns, slice = 0; columns > 0; --columns) {

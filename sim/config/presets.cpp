@@ -24,4 +24,6 @@ std::vector<Preset> validation_presets() { return presets_below("configs/validat
 
 std::vector<Preset> paper_presets() { return presets_below("configs/papers/"); }
 
+std::vector<Preset> network_presets() { return presets_below("configs/networks/"); }
+
 }  // namespace tessera::config

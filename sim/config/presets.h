@@ -16,5 +16,6 @@ using Presets = std::span<const Preset>;
 std::vector<Preset> machine_presets();     ///< configs/machines, sorted by name
 std::vector<Preset> validation_presets();  ///< configs/validation, sorted by name
 std::vector<Preset> paper_presets();       ///< configs/papers, sorted by name
+std::vector<Preset> network_presets();     ///< configs/networks, sorted by name
 
 }  // namespace tessera::config

@@ -71,11 +71,7 @@ std::uint64_t row_unit(bool maxima) { return maxima ? 16 : 8; }
 /// Lists of a pool: of each row its offsets in X and in the results, then the places of the window:
 /// of maxima offsets in bytes, of means 16-bit numbers of 64-bit words.
 Words pooling_lists(bool maxima, Words rows, const Words& taps) {
-  if (maxima) {
-    rows.insert(rows.end(), taps.begin(), taps.end());
-    return rows;
-  }
-  const Words places = halves(taps);
+  const Words places = maxima ? taps : halves(taps);
   rows.insert(rows.end(), places.begin(), places.end());
   return rows;
 }

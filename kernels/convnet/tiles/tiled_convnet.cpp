@@ -21,7 +21,6 @@ using program::Type;
 namespace {
 
 using Json = nlohmann::ordered_json;
-using program::Type;
 
 constexpr std::uint32_t kLeastDepth = 8;  // tile code moves 16 bytes of a chunk at a time
 

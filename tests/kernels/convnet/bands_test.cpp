@@ -53,7 +53,7 @@ TEST_SUITE("run") {
       for (std::uint32_t last = first + 1; last < layers.size(); ++last) {
         const std::uint32_t count = 2 + (first + last) % 3;
         const Bands bands{first, last, count};
-        if (!with_bands(model.network, model.weights, {&bands, 1})) continue;
+        if (!with_bands(model, {&bands, 1})) continue;
         CAPTURE(layers[first].name);
         CAPTURE(layers[last].name);
         ++parts;
@@ -69,12 +69,12 @@ TEST_SUITE("run") {
     const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(machine);
     const PinnedPlan nothing;
-    const auto whole = with_bands(model.network, model.weights, {});
+    const auto whole = with_bands(model, {});
     REQUIRE(whole.has_value());
     const convnet::Planner without(
         *whole, nothing, machine,
         std::make_shared<LayerCosts>(costs, type_of(whole->network.layers[0])));
-    const BandedPlan with = plan_bands(model.network, model.weights, model.image, nothing, costs);
+    const BandedPlan with = plan_bands(model, nothing, costs);
     CHECK(!with.bands.empty());
     CHECK(with.planner->cycles() < without.cycles());
     CHECK(test::run_as_predicted<Convnet>(options_of("resnet8"), machine, 0.05) == "passed");
@@ -85,6 +85,6 @@ TEST_SUITE("unit") {
   TEST_CASE("nothing is searched where DDR costs no time") {
     const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(array(2));
-    CHECK(plan_bands(model.network, model.weights, model.image, PinnedPlan{}, costs).bands.empty());
+    CHECK(plan_bands(model, PinnedPlan{}, costs).bands.empty());
   }
 }

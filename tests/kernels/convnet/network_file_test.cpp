@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "kernels/convnet/network_builder.h"
+#include "sim/base/ranges.h"
+#include "sim/config/presets.h"
 #include "tests/cli/command.h"
 #include "tests/refusal.h"
 
@@ -45,8 +47,8 @@ void check_network(const char* name, std::array<std::int64_t, 7> layers, double 
 
 TEST_SUITE("unit") {
   TEST_CASE("the networks inside the program have the published layers, work and weights") {
-    CHECK(convnet::network_names() ==
-          std::vector<std::string>{"inception_v3", "resnet50", "resnet8", "vgg16"});
+    CHECK(mapped(config::network_presets(), &config::Preset::name) ==
+          std::vector<std::string_view>{"inception_v3", "resnet50", "resnet8", "vgg16"});
     check_network("resnet50", {{0, 53, 0, 1, 1, 16, 0}}, 4.087, 23.45);
     check_network("vgg16", {{0, 13, 0, 5, 1, 0, 0}}, 15.347, 14.71);
     check_network("inception_v3", {{0, 94, 0, 4, 10, 0, 11}}, 5.711, 21.75);
