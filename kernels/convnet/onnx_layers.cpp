@@ -12,28 +12,17 @@ namespace tessera::convnet::onnx {
 
 namespace {
 
-constexpr std::string_view kTailOperators[] = {"Flatten",
-                                               "Reshape",
-                                               "Gemm",
-                                               "MatMul",
-                                               "Add",
-                                               "Relu",
-                                               "Dropout",
-                                               "Identity",
-                                               "QuantizeLinear",
-                                               "DequantizeLinear",
-                                               "Softmax",
-                                               "LogSoftmax",
-                                               "Sigmoid",
-                                               "Tanh",
-                                               "Clip",
-                                               "BatchNormalization",
-                                               "Shape",
-                                               "Gather",
-                                               "Squeeze",
-                                               "Unsqueeze",
-                                               "Cast",
-                                               "Concat"};
+constexpr std::string_view kTailOperators[] = {"Add",      "BatchNormalization",
+                                               "Cast",     "Clip",
+                                               "Concat",   "DequantizeLinear",
+                                               "Dropout",  "Flatten",
+                                               "Gather",   "Gemm",
+                                               "Identity", "LogSoftmax",
+                                               "MatMul",   "QuantizeLinear",
+                                               "Relu",     "Reshape",
+                                               "Shape",    "Sigmoid",
+                                               "Softmax",  "Squeeze",
+                                               "Tanh",     "Unsqueeze"};
 
 }  // namespace
 

@@ -114,18 +114,15 @@ class Planner {
     const Cell fullest{};
     const LayerShape& shape = g.shape();
     std::uint64_t cycles = call_cycles(*problem_, g, shell_, pricing_);
-    const std::uint64_t tiles = g.tiles();
-    if (!shape.given || !shape.addend.empty()) {
-      const std::uint64_t received = g.x_bytes(fullest);
-      const bool pairs = shape.kind == Kind::sums && g.split().outputs % 2 == 0;
-      cycles +=
-          pricing_.costs().barrier() +
-          pricing_.costs().exchange({0, pairs ? 0 : received, pairs ? received : 0, word(tiles)});
-    }
-    if (g.split().inputs > 1)
+    const auto exchange = [&](std::uint64_t received, bool pairs) {
       cycles += pricing_.costs().barrier() +
                 pricing_.costs().exchange(
-                    {0, g.share_bytes(fullest).size() * (g.split().inputs - 1), 0, word(tiles)});
+                    {0, pairs ? 0 : received, pairs ? received : 0, word(g.tiles())});
+    };
+    if (!shape.given || !shape.addend.empty())
+      exchange(g.x_bytes(fullest), shape.kind == Kind::sums && g.split().outputs % 2 == 0);
+    if (g.split().inputs > 1)
+      exchange(g.share_bytes(fullest).size() * (g.split().inputs - 1), false);
     return cycles;
   }
 

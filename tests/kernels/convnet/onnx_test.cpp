@@ -335,9 +335,9 @@ TEST_SUITE("unit") {
             "layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
     refused({node("Flatten", {"c"}, "d"), node("Conv", {"d", "w"}, "e")},
             "node 'ne' (Conv): comes behind fully connected layers or a change of shape, which are "
-            "left out: allowed Flatten, Reshape, Gemm, MatMul, Add, Relu, Dropout, Identity, "
-            "QuantizeLinear, DequantizeLinear, Softmax, LogSoftmax, Sigmoid, Tanh, Clip, "
-            "BatchNormalization, Shape, Gather, Squeeze, Unsqueeze, Cast, Concat");
+            "left out: allowed Add, BatchNormalization, Cast, Clip, Concat, DequantizeLinear, "
+            "Dropout, Flatten, Gather, Gemm, Identity, LogSoftmax, MatMul, QuantizeLinear, Relu, "
+            "Reshape, Shape, Sigmoid, Softmax, Squeeze, Tanh, Unsqueeze");
     refused(
         {node("GlobalAveragePool", {"c"}, "d"), node("Relu", {"d"}, "e")},
         "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization, an "
