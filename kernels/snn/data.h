@@ -9,12 +9,13 @@
 /// Labelled streams of events: a seeded synthetic set shaped like a published one, or files.
 namespace tessera::snn {
 
-/// Inputs, classes and most events a step of the sets in arXiv 2311.04386.
+/// Data sets of arXiv 2311.04386, which fix inputs, classes and the most events per step; or
+/// custom.
 enum class DataKind : std::uint8_t { nmnist, shd, dvs_gesture, custom };
 
 /// Use of the polarity of recorded events.
 enum class Polarity : std::uint8_t {
-  both,    ///< inputs of its own each
+  both,    ///< separate inputs for on and off
   merged,  ///< one input for both
   on       ///< events of polarity off are left out
 };
@@ -23,33 +24,33 @@ struct DataOptions {
   DataKind kind = DataKind::nmnist;
   std::uint32_t inputs = 0;      ///< for custom
   std::uint32_t classes = 0;     ///< for custom
-  std::uint32_t max_events = 0;  ///< a step; 0: as published
-  double rate = 0.01;            ///< events a step, of the inputs
-  double noise = 0.1;            ///< part of the events that no class has made
-  std::uint32_t samples = 480;   ///< to train on
+  std::uint32_t max_events = 0;  ///< per step; 0: as published
+  double rate = 0.01;            ///< events per input and step
+  double noise = 0.1;            ///< share of events that are independent of the class
+  std::uint32_t samples = 480;   ///< training samples
   std::uint32_t test_samples = 0;
   std::string raster = {};           ///< .npy [samples, steps, inputs]; empty: synthetic or events
-  std::string events = {};           ///< text, an event a line: sample step address [polarity]
+  std::string events = {};           ///< text, one event per line: sample step address [polarity]
   std::string labels = {};           ///< .npy [samples]
   std::string recordings = {};       ///< a published set of this kind
-  std::string test_recordings = {};  ///< empty: test samples are behind the others
+  std::string test_recordings = {};  ///< empty: test samples follow the training samples
   std::uint32_t step_microseconds = 0;
-  std::uint32_t resolution = 0;  ///< each way; 0: as published
+  std::uint32_t resolution = 0;  ///< pixels per side, or channels; 0: as published
   Polarity polarity = Polarity::both;
 };
 void describe(config::Fields& fields, DataOptions& data);
-/// The keys of published sets, a part of describe(). recordings.cpp
+/// Describes the keys of published sets; called by describe(). Defined in recordings.cpp.
 void describe_recordings(config::Fields& fields, DataOptions& data);
 
-/// The view of a published set's sensor; empty for other sets. recordings.cpp
+/// The sensor of a published set; empty for other sets. Defined in recordings.cpp.
 struct Sensor {
-  std::uint32_t side = 0;        ///< pixels each way, or channels
-  std::uint32_t resolution = 0;  ///< that is left of them
+  std::uint32_t side = 0;        ///< pixels per side, or channels
+  std::uint32_t resolution = 0;  ///< pixels or channels after downscaling
   std::uint32_t inputs = 0;
 };
 Sensor sensor_of(const DataOptions& data);
 
-/// Events of a sample, and those for which there is no place in the list of their step.
+/// Events of a sample: those taken, and those for which their step's list has no room.
 struct EventCount {
   std::uint64_t taken = 0;
   std::uint64_t left_out = 0;
@@ -61,27 +62,27 @@ struct EventCount {
   }
 };
 
-/// `samples` streams to train on, then `test_samples` others.
+/// `samples` training streams, then `test_samples` test streams.
 class Data {
  public:
-  /// Throws KeyError for files that do not fit the options.
+  /// Throws KeyError for files that contradict the options.
   Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed);
 
   [[nodiscard]] std::uint32_t inputs() const { return inputs_; }
   [[nodiscard]] std::uint32_t classes() const { return classes_; }
   [[nodiscard]] std::uint32_t max_events() const { return max_events_; }
   [[nodiscard]] std::uint32_t label(std::uint64_t sample) const;
-  /// Inputs that have an event in a step, each once, at most max_events.
+  /// Distinct inputs with an event in a step, at most max_events.
   [[nodiscard]] std::vector<std::uint32_t> events(std::uint64_t sample, std::uint32_t step) const;
   [[nodiscard]] EventCount count_events(std::uint64_t sample) const;
-  /// Events of files that are one with others, as they are of the same step and input; of rasters
-  /// values that are neither 0 nor 1.
+  /// Events of files merged with another of the same step and input; for rasters, values other than
+  /// 0 and 1.
   [[nodiscard]] std::uint64_t merged() const { return merged_; }
-  /// Events of recordings behind the last time step.
+  /// Events of recordings after the last time step.
   [[nodiscard]] std::uint64_t cropped() const { return cropped_; }
-  /// Events of recordings that are left out as they are of polarity off.
+  /// Events of recordings left out because their polarity is off.
   [[nodiscard]] std::uint64_t turned_off() const { return turned_off_; }
-  /// A line for each published set of which not all recordings are used.
+  /// One line per published set with unused recordings.
   [[nodiscard]] const std::vector<std::string>& not_used() const { return not_used_; }
 
  private:
@@ -90,20 +91,20 @@ class Data {
   void read_raster(const DataOptions& options);
   void read_events(const DataOptions& options);
   void read_recordings(const DataOptions& options);
-  /// Takes the first `count` recordings of one of the sets.
+  /// Reads the first `count` recordings of the training or test set.
   void read_set(const DataOptions& options, bool test, std::uint64_t count);
-  /// Adds the events of the next step of files, in the order of their addresses, each once.
+  /// Appends the next step's events, sorted by address, without duplicates.
   void add_step(std::vector<std::uint32_t>& events);
 
   std::uint64_t seed_;
-  std::uint64_t samples_;  ///< all of them
+  std::uint64_t samples_;  ///< training and test samples
   std::uint32_t steps_;
   std::uint32_t inputs_, classes_, max_events_;
   double rate_, noise_;
   std::uint64_t merged_ = 0, cropped_ = 0, turned_off_ = 0;
   std::vector<std::string> not_used_;
-  std::vector<std::uint16_t> events_;  ///< from files: a step's one behind the other
-  std::vector<std::uint64_t> ends_;    ///< in events_, by sample and step; empty: not of files
+  std::vector<std::uint16_t> events_;  ///< from files, step by step
+  std::vector<std::uint64_t> ends_;    ///< in events_, by sample and step; empty: synthetic
   std::vector<std::uint32_t> labels_;
 };
 

@@ -2,18 +2,18 @@
 
 #include "kernels/snn/tile_code.h"
 
-/// Shared by tile code that looks for spikes: what was found, and how it is joined.
+/// Shared by tile code that finds spikes: the found lists, and how they are joined.
 namespace snn {
 
-/// Findings of a worker or a tile: spikes from the front, carriers of gradient from the back.
+/// Ids found by a worker or a tile: spikes from the front, gradient carriers from the back.
 struct Found {
   unsigned spikes, carriers;
-  unsigned left_out;  // what there was no room for: spikes, and carriers times kCarrier
+  unsigned left_out;  // without room: spikes, plus kCarrier times carriers
   unsigned padding;
   unsigned ids[1];
 };
 
-/// A well mixed word (lowbias32, Wellons); the same in reference.cpp.
+/// A hash of a word (lowbias32, Wellons), as in reference.cpp.
 SNN_INLINE unsigned mixed(unsigned x) {
   x ^= x >> 16;
   x *= 0x7feb352dU;
@@ -28,17 +28,17 @@ SNN_INLINE unsigned high_product(unsigned a, unsigned b) {
   return high;
 }
 
-/// Lists that workers or tiles have found, and what they become.
+/// Lists found by workers or tiles, and the list that joins them.
 struct Combine {
   const Found* found;
-  unsigned lists, stride, from;  // how many, bytes, ids of each at most
+  unsigned lists, stride, from;  // number, bytes apart, most ids of each
   unsigned capacity;
-  Found* part;          // the result is one of several: carriers from the back
-  unsigned* list;       // or a whole list, carriers behind the spikes
+  Found* part;          // partial list, one of several; else null
+  unsigned* list;       // whole list: spikes, then carriers
   unsigned* stored;     // lists of all steps; null: none
-  unsigned slot, mask;  // bytes from step to step, and the steps that have a slot
+  unsigned slot, mask;  // bytes of a step's slot, number of slots - 1
   const unsigned* clock;
-  unsigned* totals;  // spikes, listed, lists that overflowed, spikes and carriers left out
+  unsigned* totals;  // spikes, ids listed, overflowed lists, spikes and carriers left out
 };
 
 SNN_INLINE unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -47,12 +47,12 @@ SNN_INLINE unsigned wrapped(const Combine* call, unsigned i) {
   return i < call->lists ? i : i - call->lists;
 }
 
-/// Which list comes first changes with the clock, so that none is cut more often than others.
+/// The first list to join. It changes with the clock, so that overflow cuts all lists alike.
 SNN_INLINE unsigned first_of(const Combine* call) {
   return high_product(mixed(*call->clock), call->lists);
 }
 
-/// Where ids are stored, from where they are sent.
+/// Bytes from the sent list to the stored one.
 SNN_INLINE unsigned stored_behind(const Combine* call) {
   if (call->stored == nullptr) return 0;
   return reinterpret_cast<unsigned>(
@@ -64,7 +64,7 @@ SNN_INLINE unsigned* ids_of(const Combine* call) {
   return call->part != nullptr ? call->part->ids : call->list + kHeader;
 }
 
-/// Counts of the joined list: one worker writes them.
+/// Counts of the joined list.
 struct Kept {
   unsigned spikes, carriers, left_out;
 };

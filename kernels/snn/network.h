@@ -7,8 +7,8 @@
 #include "sim/config/fields.h"
 #include "sim/data/nir_network.h"
 
-/// A spiking network as a plain value: what options make, what files of networks are read into, and
-/// what the program and its reference are made from.
+/// A spiking network as a plain value, made from options or read from a file; program and reference
+/// are made from it.
 namespace tessera::snn {
 
 /// How a neuron's state follows its input I, the sum of the weights of the spikes that it receives
@@ -26,12 +26,12 @@ inline constexpr config::Names<NeuronKind, 4> kNeuronKinds{
      {"adaptive", NeuronKind::adaptive},
      {"integrator", NeuronKind::integrator}}};
 
-/// State values of a neuron.
+/// Number of state values of a neuron.
 constexpr std::uint32_t states_of(NeuronKind kind) {
   return kind == NeuronKind::cuba_lif || kind == NeuronKind::adaptive ? 2 : 1;
 }
 
-/// A layer; lists hold a value a neuron, those of a kind that the layer is not may be empty.
+/// A layer. Lists hold one value per neuron; those that its kind does not use may be empty.
 struct Layer {
   NeuronKind kind = NeuronKind::lif;
   std::uint32_t inputs = 0;
@@ -42,7 +42,7 @@ struct Layer {
   std::vector<float> alpha;
   std::vector<float> gain;  ///< factor of I, 1 - alpha as published
   std::vector<float> threshold;
-  std::vector<float> second_threshold;  ///< from here on a neuron carries gradient
+  std::vector<float> second_threshold;  ///< above it a neuron carries gradient
   std::vector<float> beta;              ///< for cuba_lif
   std::vector<float> rho, strength;     ///< for adaptive
 
@@ -68,25 +68,25 @@ struct Network {
   [[nodiscard]] std::uint64_t parameters() const;  ///< weights, recurrent ones too
 };
 
-/// Refuses a network with layers of nothing, or a value that is no finite number (thresholds may be
-/// infinite): a KeyError at `key` that names layer and list.
+/// Throws KeyError at `key`, naming layer and list, for a layer without inputs or neurons or a
+/// value that is not finite (thresholds may be infinite).
 void require_sound(const Network& network, const std::string& key);
 
 /// The layers of a NIR network, whose equations are stepped by forward Euler in steps of
 /// `seconds`: LIF and IF become lif, CubaLIF cuba_lif, whose voltage takes the current of the same
 /// step, LI an integrator. Voltages are counted from
 /// v_reset, so that resets go to 0; v_leak is a bias. Neurons carry gradient from 0.9 of the way to
-/// their threshold on, as in arXiv 2311.04386. UserErrors name `file` and the node: more than
-/// 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last, one that takes from
-/// others than the layer before it and itself or, as an LI, from itself, a step longer than a time
-/// constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
+/// their threshold on, as in arXiv 2311.04386. Throws UserError naming `file` and node for more
+/// than 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last, one that takes
+/// from others than the layer before it and itself or, as an LI, from itself, a step longer than a
+/// time constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
 
-/// Tells a user in a few words how the equations are stepped.
+/// A short text for users on how the equations are stepped.
 std::string stepping(const Network& network, double seconds);
 
-/// Refuses to train matrices that are not those of one Linear or Affine each, used once: a
-/// convolution's or a pooling's would lose shared weights and zeros, a product's of two its rank.
+/// Throws UserError if a matrix is not that of one Linear or Affine used once. Training would lose
+/// the shared weights and zeros of convolutions and pooling, and the rank of products.
 void require_trainable(const data::NirNetwork& nir, const std::string& file);
 
 }  // namespace tessera::snn

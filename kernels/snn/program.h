@@ -8,38 +8,37 @@
 #include "kernels/training/statement.h"
 #include "sim/plan/search.h"
 
-/// Programs of networks, and what their tiles hold.
+/// Programs of networks, and the data structures on their tiles.
 namespace tessera::snn {
 
-/// A list of ids as tiles hold it: spikes, listed ones, ids.
+/// A list of ids on a tile: number of spikes, number of ids, the ids.
 constexpr std::uint32_t kListHeader = 2;
 constexpr std::uint32_t list_words(std::uint32_t capacity) {
   return round_up(kListHeader + capacity, 2U);
 }
 
-/// Findings of a worker or a tile: a header of four words, ids.
+/// The list found by a worker or a tile: a header of four words, the ids.
 constexpr std::uint32_t kFoundHeader = 16;
 constexpr std::uint32_t found_bytes(std::uint32_t capacity) {
   return round_up(kFoundHeader + 4 * capacity, 8U);
 }
 
-/// Counts of a tile that makes lists: spikes, listed ones, lists that overflowed, spikes and
-/// carriers of gradient that were left out.
+/// Number of counts of a tile that makes lists: spikes, ids listed, overflowed lists, spikes left
+/// out, gradient carriers left out.
 constexpr std::uint32_t kTotals = 5;
 
-/// A sample's events as lists, one a step and an empty one behind.
+/// A sample's events as lists: one per step, then an empty one.
 void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
                  std::span<std::byte> into);
 
-/// Gradients by neuron, of none that is listed.
+/// The gradients by neuron when none is listed.
 void fill_unlisted(std::span<std::byte> into);
 
-/// Parameters of a layer's neurons, two by two; see tile_code.h.
+/// Parameters of a layer's neurons in pairs, as tile_code.h has them.
 constexpr std::uint32_t kPairBytes = 80;
 void fill_parameters(const Layer& layer, Interval neurons, std::span<std::byte> into);
 
-/// Parameters in the order in which the best plan's tile code takes them: biases, then two streams
-/// of so many values a neuron.
+/// Values per neuron of either stream of parameters for the plan `bits`, which follow the biases.
 constexpr std::uint32_t stream_values(NeuronKind kind) {
   return kind == NeuronKind::integrator ? 1
          : kind == NeuronKind::lif      ? 2
@@ -48,38 +47,37 @@ constexpr std::uint32_t stream_values(NeuronKind kind) {
 }
 void fill_streams(const Layer& layer, Interval neurons, std::span<std::byte> into);
 
-/// Words of chance by which a tile that selects differs from others.
+/// The random word of a tile that selects spikes.
 std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sample,
                         std::uint32_t part);
 
-/// The tensors of a vector's lists and of what is counted: spikes_input, spikes_0, totals_0, ...
+/// Names of the tensors of a vector's lists and counts: spikes_input, spikes_0, totals_0, ...
 std::string lists_name(VectorId vector);
 std::string totals_name(VectorId vector);
 
-/// The tensors of a layer's weights and of what the optimiser keeps of them: layer_0,
-/// layer_0_recurrent_first_moments, ... Those of SGD are its velocity, and there are no second
-/// ones.
+/// Names of the tensors of a layer's weights and optimiser state: layer_0,
+/// layer_0_recurrent_first_moments, ... SGD's velocity is called first moments; it has no second.
 enum class Kept : std::uint8_t { weights, first_moments, second_moments };
 std::string weights_name(std::uint32_t layer, bool recurrent, Kept kept = Kept::weights);
 
 std::vector<std::uint32_t> words_of(const TensorReader& tensors, const std::string& name,
                                     HostThreads& threads);
 
-/// The program of a network whose spikes are lists. What `subject` names outlives it.
+/// The program of a network with lists of spikes. All that `subject` refers to outlives it.
 plan::Described describe_program(const Subject& subject, const Plan& plan);
 
-// The network with dense activations, which the gain of lists is measured against: spikes are
-// matrices of zeros and ones, layers are products on the matrix units, forward and back.
+// The network with dense activations, the baseline of lists: spikes are matrices of zeros and ones,
+// layers are products on the matrix units, forward and backward.
 
-/// Refuses what dense activations do not have (a KeyError): other neurons than lif, recurrent
+/// Throws KeyError for what dense activations do not support: neurons other than lif, recurrent
 /// layers, tests.
 void require_dense(const Options& options);
 
-/// Plans by layer.
+/// One plan per layer.
 std::vector<training::DensePlan> plan_dense(const Options& options, const Network& network,
                                             MachineCosts& costs);
 
-/// The program of such a network. All arguments, and what `subject` names, outlive it.
+/// The program of such a network. All arguments, and all that `subject` refers to, outlive it.
 plan::Described describe_program(const Subject& subject,
                                  const std::vector<training::DensePlan>& plans,
                                  const training::TileCode& code);

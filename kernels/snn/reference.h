@@ -8,20 +8,19 @@
 #include "kernels/training/learning.h"
 #include "kernels/training/loss.h"
 
-/// Bit-exact reference of the network: plain loops over samples, neurons and ids in f32, every
-/// rounding where tile code has it, sums in the order that the plan states. So it must list the
-/// very spikes that the machine does and come to the very weights: one rounding elsewhere, and a
-/// neuron that stands at its threshold differs.
+/// Bit-exact reference of the network: plain loops over samples, neurons and ids in f32, with the
+/// tile code's roundings and the plan's order of sums. It must list exactly the machine's spikes
+/// and reach exactly its weights: with one rounding more, a neuron at its threshold would differ.
 namespace tessera::snn {
 
 /// Spikes of a vector in one step of one sample.
 struct List {
   std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
   std::uint32_t spikes = 0;
-  std::uint32_t left_out = 0;  ///< sum of the marks of neurons that there was no room for
+  std::uint32_t left_out = 0;  ///< sum of the marks of neurons without room
 };
 
-/// Settings that differ from run to run of a network.
+/// Settings of a run that are not part of the network.
 struct Setting {
   std::uint64_t seed = 1;  ///< for random choices
   std::uint32_t contexts = 6;
@@ -36,10 +35,10 @@ inline float inverse_surrogate(float v, float threshold, float steepness) {
   return base * base;
 }
 
-/// A batch through a network, forth and back.
+/// Takes batches forward and backward through a network.
 class PlainNetwork {
  public:
-  /// All outlive it. Updates change the network.
+  /// All arguments outlive it. update() changes the network.
   PlainNetwork(Network& network, const Plan& plan, const Setting& setting, HostThreads& threads);
   PlainNetwork(const PlainNetwork&) = delete;
   PlainNetwork& operator=(const PlainNetwork&) = delete;
@@ -51,9 +50,9 @@ class PlainNetwork {
   };
   struct Outcome {
     float loss = 0;   ///< mean of the batch
-    float right = 0;  ///< samples told right
+    float right = 0;  ///< samples classified correctly
   };
-  /// `events(sample, step)` are the inputs' ids.
+  /// Takes a batch forward; `events(sample, step)` are the ids of its inputs.
   template <class Events>
   Outcome look(const std::vector<Sample>& batch, const Events& events) {
     begin(batch.size());
@@ -65,18 +64,18 @@ class PlainNetwork {
       }
     return forward(batch);
   }
-  /// Gradients of the batch just looked at, without the update.
+  /// Computes the gradients of the last batch, without the update.
   void find_gradients();
-  /// The weights follow them.
+  /// Updates the weights by the gradients.
   void update();
 
   [[nodiscard]] const Network& network() const { return network_; }
-  /// The list in slot `slot` of a vector: an input's spikes in the step, a layer's in the step
+  /// The list in a slot of a vector: the inputs' events of that step, a layer's spikes of the step
   /// before.
   [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
     return lists_[vector][sample][slot];
   }
-  /// Marks of a layer's neurons after a step, whether there is room for them or not: kSpikeMark,
+  /// Marks of a layer's neurons after a step, also without room in the list: kSpikeMark,
   /// kCarrierMark or 0.
   [[nodiscard]] std::vector<std::uint32_t> marks(std::uint32_t layer, std::size_t sample,
                                                  std::uint32_t step) const;
@@ -85,7 +84,7 @@ class PlainNetwork {
     return gradients_[layer];
   }
 
-  /// The optimiser's numbers for each weight, [row][neuron]: SGD's velocity, or Adam's moments.
+  /// The optimiser's state by weight, [row][neuron]: SGD's velocity, or Adam's moments.
   [[nodiscard]] const std::vector<float>& first_moments(std::uint32_t layer) const {
     return first_[layer];
   }
@@ -95,20 +94,20 @@ class PlainNetwork {
 
  protected:
   using Values = std::vector<float>;
-  /// States of a layer and a sample in all steps, one or two a neuron; [step][neuron].
+  /// States of a layer and a sample, one or two per neuron: [step][neuron].
   struct States {
     std::vector<Values> u, second;
   };
-  /// All layers are about to take the spikes that stand in slot `step`.
+  /// Called before the layers take the spikes in slot `step`.
   virtual void begin_step(std::uint32_t /*step*/) {}
-  /// The input that a sample's spikes bring to the neurons of a layer.
+  /// The input of a layer's neurons from a sample's spikes.
   [[nodiscard]] virtual Values input_of(std::uint32_t layer, std::size_t sample,
                                         std::uint32_t step) const;
   /// The sum of a batch's losses.
   [[nodiscard]] virtual float total(const Values& losses) const {
     return std::accumulate(losses.begin(), losses.end(), 0.0F);
   }
-  /// Computes the gradients of the spikes of the step before from those of a step's.
+  /// Computes the gradients of the previous step's spikes from a step's.
   virtual void step_back(std::uint32_t step);
   void state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
 
@@ -119,7 +118,7 @@ class PlainNetwork {
   std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]
   std::vector<std::vector<States>> states_;            ///< [layer][sample]
   std::vector<Values> logit_gradients_;                ///< [sample]
-  // Back:
+  // Gradients:
   std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
   std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list
   std::vector<std::vector<Values>> copies_;     ///< [layer][copy] of weight gradients
@@ -135,7 +134,7 @@ class PlainNetwork {
   void find_spike_gradients(std::size_t sample, std::uint32_t step);
   [[nodiscard]] Values dots(const Reduction& reduction, std::size_t sample, const List& list,
                             std::uint32_t tile) const;
-  /// Where a neuron stands beside its threshold.
+  /// The value that a neuron compares with its threshold.
   [[nodiscard]] float position(std::uint32_t layer, std::size_t sample, std::uint32_t slot,
                                std::uint32_t neuron) const;
 
@@ -144,11 +143,11 @@ class PlainNetwork {
   training::PlainLearning learning_;
 };
 
-/// Reference of dense activations: products as gemm::BitExact has them, in the order of their
-/// plans. Gradients of spikes are by neuron.
+/// Reference of dense activations: products by gemm::BitExact in the order of their plans,
+/// gradients of spikes by neuron.
 class PlainDenseNetwork final : public PlainNetwork {
  public:
-  /// All outlive it.
+  /// All arguments outlive it.
   PlainDenseNetwork(Network& network, const Plan& plan, const Setting& setting,
                     const std::vector<training::DensePlan>& products, std::uint32_t tiles,
                     HostThreads& threads)
@@ -163,12 +162,12 @@ class PlainDenseNetwork final : public PlainNetwork {
   }
   void step_back(std::uint32_t step) override;
   void dense_state_gradient(std::uint32_t layer, std::size_t sample, std::uint32_t step);
-  /// Ones where a vector spikes, [sample][neuron].
+  /// 1 where a vector spikes, else 0: [sample][neuron].
   [[nodiscard]] Values ones(VectorId vector, std::uint32_t slot) const;
 
   const std::vector<training::DensePlan>& products_;
   std::uint32_t tiles_;
-  std::vector<Values> inputs_;  ///< to the step's layers, [layer], [sample][neuron]
+  std::vector<Values> inputs_;  ///< inputs of the step's layers: [layer], [sample][neuron]
 };
 
 }  // namespace tessera::snn

@@ -2,17 +2,16 @@
 
 #include "kernels/snn/tile_code.h"
 
-/// Sums of rows of weights: blocks of eight, six or four pairs of neurons [input][pair], so that a
-/// spike is a row of 64-bit words side by side. Written in the pairs of instructions that a machine
-/// with dual issue takes at once.
+/// Sums of rows of weights in blocks of eight, six or four pairs of neurons, [input][pair]: the row
+/// of a spike is contiguous 64-bit words. Instructions stand in pairs for machines with dual issue.
 namespace snn {
 
 #define SNN_LWP(rd, p) "lw.p " rd ", " p ", 4\n"
 #define SNN_LD2(fd, fe, p, q) "ld2 " fd ", " fe ", " p ", " q "\n"
 
-// Words of the rows of two ids. The second one's are in registers that functions preserve, as are
-// the pointers to both: the compiler leaves them alone where it has no stack, and nobody who calls
-// a worker misses them. From one piece of assembly to the next they hold what is still to be added.
+// Words of the rows of two ids. The second id's words and both pointers are in callee-saved
+// registers: the compiler does not use them in code without a stack, and no caller of a worker
+// needs them. Between pieces of assembly they hold words that are still to be added.
 #define SNN_W(i) "%[w" #i "]"
 #define SNN_V(i) "fs" #i
 #define SNN_ADD_W(i) "add.2s %[s" #i "], %[s" #i "], " SNN_W(i) "\n"
@@ -22,7 +21,7 @@ namespace snn {
 // `none` is -0: adding it changes nothing.
 #define SNN_BEGIN(i, at) "fld " SNN_V(i) ", " at "(%[bias])\nfsgnj.d %[s" #i "], %[none], %[none]\n"
 #define SNN_STORE(i, at) "fsd %[s" #i "], " at "(%[out])\n"
-// An odd number of ids: the first one's row, while what waits is added.
+// With an odd number of ids, loads the first one's row while the pending words are added.
 #define SNN_IF_ODD "andi s4, %[n], 1\nsrli %[n], %[n], 1\nbeqz s4, 1f\n.balign 8\n"
 #define SNN_TWO_BY_TWO ".balign 8\n1: beqz %[n], 2f\nrpt %[n], 2f\n"
 #define SNN_MUL_BY(row) "mul " row ", " row ", %[by]\n"
@@ -35,7 +34,7 @@ namespace snn {
 #define SNN_CHANGED(i) [s##i] "+f"(sums[i])
 #define SNN_WORD(i) [w##i] "=&f"(w[i])
 
-/// How sums of kPairs words begin, go on and end.
+/// Starts, continues and stores sums of kPairs words.
 template <unsigned kPairs>
 struct Rows;
 
@@ -122,7 +121,7 @@ SNN_ROWS_OF(4, 32,
   SNN_STORE(1, "8") SNN_ADD_V(3)          SNN_STORE(2, "16") SNN_STORE(3, "24"));
 // clang-format on
 
-/// For planes: words of an id are not side by side.
+/// For planes: the words of an id are not contiguous.
 template <>
 struct Rows<2> {
   double sums[2];
