@@ -9,7 +9,7 @@
 /// 2303.16999): the statistics of the fullest tile, priced by the planner.
 namespace tessera::spmm_static {
 
-/// Pattern and sizes, as planners see them.
+/// Sizes, and the block counts that stand for a pattern.
 struct Problem {
   sparse::Shape shape;
   std::uint32_t block_rows;
@@ -24,12 +24,12 @@ Problem make_problem(const sparse::BlockMatrix& w, const sparse::Shape& shape, s
 struct TileWork {
   const sparse::Shape& shape;
   std::uint32_t width;
-  std::uint64_t results;  ///< bytes of Y that it is to hold
+  std::uint64_t results;  ///< bytes of Y on the tile
   std::uint64_t blocks;
   std::uint64_t rows;          ///< block rows
   std::uint64_t band;          ///< block columns of its band
-  std::uint64_t span;          ///< block columns that its blocks may lie in
-  std::uint64_t columns;       ///< block columns that they do lie in
+  std::uint64_t span;          ///< block columns where its blocks may lie
+  std::uint64_t columns;       ///< block columns where its blocks do lie
   std::uint64_t partial_rows;  ///< tiles that hold parts of the same row
 
   [[nodiscard]] std::uint64_t x_bytes() const {
@@ -52,29 +52,29 @@ struct Expected {
   std::uint64_t bytes;  ///< bytes of a tile
 };
 
-/// Who plans: what the fullest tile's work costs, and which cuts come into question.
+/// A planner: the price of the fullest tile's work, and the cuts it considers.
 struct Planner {
   std::uint32_t most_parts;
-  bool asked_meet;  ///< partial rows are reckoned to come from the bands asked for, not those made
-  /// `shares_values`: several intervals take the same values of W.
+  bool asked_meet;  ///< counts partial rows for the bands asked for, not those made
+  /// `shares_values`: several intervals use the same values of W.
   std::function<Expected(const TileWork& work, bool shares_values)> price;
   /// True if work lists can name every place; absent: they can.
   std::function<bool(const Problem& problem, const Bands& bands, std::uint32_t width)> names = {};
 };
 
-/// Nothing if the cuts do not go onto the tiles.
+/// Nullopt if there are too few tiles for the cuts.
 std::optional<Expected> expect(const Problem& problem, std::uint32_t tiles, const Cuts& cuts,
                                const Planner& planner);
 
 /// The largest cuts that a search considers, without pinned ones.
 Cuts most_cuts(const Problem& problem, const Planner& planner);
 
-/// Calls visit(cuts, expected) for all cuts up to those; a pinned number (not 0) is taken as it is,
-/// as is all else that `pinned` says.
+/// Calls visit(cuts, expected) for all cuts up to most_cuts(). Pinned numbers (not 0) and all other
+/// pinned keys are kept.
 template <class Visit>
 void for_all_cuts(const Problem& problem, std::uint32_t tiles, const Cuts& pinned,
                   const Planner& planner, const Visit& visit) {
-  constexpr std::uint32_t kAllUpTo = 128;  // beyond, neighbours are alike
+  constexpr std::uint32_t kAllUpTo = 128;  // beyond, neighbouring counts differ little
   const Cuts most = most_cuts(problem, planner);
   for (std::uint32_t parts = 1; parts <= (pinned.parts != 0 ? 1 : most.parts);
        parts += parts < kAllUpTo ? 1 : parts / 16) {

@@ -14,14 +14,14 @@
 #include "kernels/sparse/operand/block_matrix.h"
 #include "kernels/sparse/published/reduction_placement.h"
 
-/// How Y[m,n] = W[m,k] X[k,n] is cut over tiles: columns of X and Y in intervals, a layer of tiles
-/// each.
+/// Partition of Y[m,n] = W[m,k] X[k,n] over tiles: the columns of X and Y in intervals, each with a
+/// layer of tiles.
 namespace tessera::spmm_static {
 
-// The order in which the blocks of W are dealt to tiles: band after band of its block columns, row
-// after row within a band, column after column within a row.
+// Distribution order of the blocks of W: by band of block columns, within a band by block row,
+// within a row by block column.
 
-/// Block columns of W in bands of about equally many blocks. Bands without blocks are left out.
+/// Bands of block columns of W with about equally many blocks each, none without blocks.
 struct Bands {
   std::vector<std::uint32_t> column;  ///< bands + 1 boundaries in block columns
   std::vector<std::uint64_t> blocks;  ///< blocks of each band
@@ -31,28 +31,29 @@ struct Bands {
 
 std::vector<std::uint32_t> blocks_by_column(const sparse::BlockMatrix& w);
 
-/// Up to `wanted` bands: each takes columns until it has its equal part of the blocks.
+/// Up to `wanted` bands; each takes columns until it has its equal share of the blocks.
 Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wanted);
 
-/// Blocks in dealing order.
+/// The blocks in distribution order.
 struct Deal {
   Bands bands;
   std::vector<std::uint32_t> filled;      ///< block rows that have blocks, ascending
   std::vector<std::uint64_t> band_begin;  ///< bands + 1: first block of each
   std::vector<std::uint32_t> row;         ///< block row of each block
   std::vector<std::uint32_t> column;
-  std::vector<std::uint64_t> source;  ///< its number in W
-  /// Elements that stand before each block in the values of W as dealt; blocks + 1 of them.
+  std::vector<std::uint64_t> source;  ///< its number among the blocks of W
+  /// First element of each block in the distributed values of W; blocks + 1 entries.
   std::vector<std::uint64_t> value_begin;
 
   [[nodiscard]] std::uint64_t blocks() const { return row.size(); }
 };
 
-/// Values [first, ...) of W as dealt, each block in the order of the weight store.
+/// Fills in the distributed values of W from number `first` on, each block in the order of the
+/// weight store.
 void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
                  std::uint64_t first, std::span<std::byte> into);
 
-/// The blocks of one block row on one tile: [first, last) in dealing order.
+/// The blocks of one block row on one tile: [first, last) in distribution order.
 struct RowRun {
   std::uint32_t row;
   std::uint64_t first;
@@ -62,10 +63,10 @@ struct RowRun {
 /// A tile's share: consecutive blocks of a band.
 struct Share {
   std::uint32_t place;  ///< the tile's place within its layer
-  std::uint64_t first;  ///< block in dealing order
+  std::uint64_t first;  ///< block in distribution order
   std::uint64_t last;
   std::vector<RowRun> rows;
-  std::vector<std::uint32_t> columns;  ///< block columns that they name, ascending
+  std::vector<std::uint32_t> columns;  ///< block columns of its blocks, ascending
 
   [[nodiscard]] std::uint64_t blocks() const { return last - first; }
 };
@@ -75,36 +76,36 @@ struct Layer {
   std::vector<Share> shares;  ///< by place; tiles without blocks have none
 };
 
-/// Tiles for each band in proportion to its blocks (or its work), at least `grain` and in multiples
-/// of it, no more than its blocks need; empty if there are too few tiles.
+/// Tiles of each band in proportion to its blocks (or work): a multiple of `grain`, at least
+/// `grain` and no more than its blocks need. Empty if there are too few tiles.
 std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& blocks,
                                          std::uint32_t tiles, std::uint32_t grain);
 
 /// How the blocks of a band are divided over its tiles.
 enum class Dealing : std::uint8_t {
-  blocks,  ///< equally many each, as published; rows may straddle tiles
-  work,    ///< equally much work each; rows may straddle tiles
-  rows,    ///< about equally much work each, in whole rows
+  blocks,  ///< equally many per tile, as published; rows may straddle tiles
+  work,    ///< equal work per tile; rows may straddle tiles
+  rows,    ///< about equal work per tile, in whole rows
 };
 
 struct DealingRules {
   Dealing dealing = Dealing::blocks;
-  std::uint32_t grain = 1;  ///< a band has a multiple of so many tiles
-  bool even_rows = false;   ///< rows have even lengths in the deal: none is cut at an odd element
-  /// Work of so many blocks of one row, growing with their number; not used to deal `blocks`.
+  std::uint32_t grain = 1;  ///< tiles of a band are a multiple of it
+  bool even_rows = false;   ///< no row is cut at an odd element
+  /// Work of a number of blocks of one row, increasing; not used if `blocks` are distributed.
   std::function<std::uint64_t(std::uint64_t blocks)> row_work;
 };
 
-/// Deals each band's blocks in order to its tiles; without shares if there are too few tiles.
+/// Distributes each band's blocks in order over its tiles; without shares if there are too few.
 Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules);
 
-// How the workers of a tile divide the rows and columns of an element-wise product, and how long
-// they take, who may compete for its pipeline.
+// Division of a product's rows and columns over the workers of a tile, and its cycles when workers
+// compete for the pipeline.
 
-/// Cycles of one piece of work.
+/// A worker's cycles for some work.
 struct WorkerCycles {
   std::uint64_t full = 0;   ///< while all workers of the tile do the same
-  std::uint64_t alone = 0;  ///< while the others do nothing
+  std::uint64_t alone = 0;  ///< while the others are idle
 
   WorkerCycles& operator+=(const WorkerCycles& other) {
     full += other.full;
@@ -117,16 +118,16 @@ struct WorkerCycles {
   }
 };
 
-/// Cycles of a tile, given each worker's work: the fewer workers still run, the sooner each has its
-/// turn, up to the pace of a worker alone. Where nothing is shared, the longest worker's.
+/// Cycles of a tile, given each worker's work. Fewer busy workers run faster, up to the pace of a
+/// single worker; without a shared pipeline the slowest worker decides.
 std::uint64_t together(const std::vector<WorkerCycles>& workers);
 
-/// Cycles of a product's codelet: of a tile once, of a worker for each pass, and of a worker for
-/// each row of so many nonzeros in a pass.
+/// Cycles of a product's codelet: once per tile, per pass of a worker, and per row of a pass by its
+/// nonzeros.
 struct ElementWork {
   std::uint64_t once = 0;
   WorkerCycles pass = {};
-  std::vector<WorkerCycles> row = {};  ///< by nonzeros, up to those of the fullest row
+  std::vector<WorkerCycles> row = {};  ///< by number of nonzeros, up to the fullest row's
 };
 
 /// Work of passes of one word and of two.
@@ -138,7 +139,7 @@ struct ElementWorks {
   }
 };
 
-/// The workers' rows, numbered within the tile's share, and the cycles of all.
+/// Each worker's rows, numbered within the tile's share, and the cycles of the tile.
 struct Divided {
   std::vector<sparse::WorkerRows> workers;
   std::uint64_t cycles;
@@ -146,25 +147,25 @@ struct Divided {
 Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
                std::uint32_t workers);
 
-/// How the workers of a tile may share a product of blocks in vector code.
+/// A way for the workers of a tile to share a product of blocks in vector code.
 struct Sharing {
-  std::uint32_t column_parts;  ///< workers that take the same rows, and divide the columns
-  std::uint32_t together;      ///< columns that are not divided
+  std::uint32_t column_parts;  ///< workers that divide the columns of the same rows
+  std::uint32_t together;      ///< columns of one worker's pass
 
   friend auto operator<=>(const Sharing&, const Sharing&) = default;
-  /// Rectangles of rows and pieces of the columns, one a worker.
+  /// Rows and columns of each worker.
   [[nodiscard]] std::vector<sparse::WorkerRows> workers(const std::vector<std::uint64_t>& before,
                                                         std::uint32_t width,
                                                         std::uint32_t contexts) const {
     return sparse::rectangles(before, ceil_div(width, together), contexts, column_parts);
   }
 };
-/// Cycles of a tile, and of each block row and each block of its slowest worker.
+/// Cycles per tile, per block row and per block of its slowest worker.
 struct SharingPrice {
   double once, row, block;
 };
 using PricedSharings = std::map<Sharing, SharingPrice>;
-/// The way that takes least for a share, whose rows have more blocks or fewer.
+/// The fastest way for a share.
 struct Shared {
   Sharing sharing{};
   std::vector<sparse::WorkerRows> workers = {};
@@ -188,33 +189,33 @@ struct Part {
   [[nodiscard]] std::uint32_t width() const { return end - begin; }
 };
 
-/// Rows of X from row `first` on, in equal parts on all tiles, in order [chunk of x_depth()
+/// Rows of X from row `first` on, stored evenly on all tiles in the order [chunk of x_depth()
 /// rows][column][row of the chunk].
 struct DenseRows {
   std::uint64_t first;
   EvenStorage storage;
 };
 
-/// So many rows of X or Y as they are given and wanted: whole words, panels where rows must become
-/// blocks.
+/// Storage of `rows` rows of X or Y as given or wanted: in whole words, or in panels if rows are
+/// regrouped into blocks.
 EvenStorage rows_on_tiles(const Shape& shape, std::uint64_t rows, std::uint32_t columns,
                           std::uint32_t tiles);
 
-/// Where partial rows are added up.
+/// Where partial rows are summed.
 enum class Sums : std::uint8_t {
-  home,    ///< where their results are wanted
-  placed,  ///< each sum where the published library places it
+  home,    ///< on the tile that holds the result
+  placed,  ///< where the published library places each sum
 };
 
-/// How a product is cut.
+/// The cuts of a product.
 struct Cuts {
   std::uint32_t parts;  ///< intervals of columns of X
   std::uint32_t bands;  ///< bands of block columns of W
   Dealing dealing = Dealing::blocks;
   Sums sums = Sums::home;
-  std::uint32_t grain = 0;  ///< columns that stay together; 0: those of a word
-  /// If X, Y and the values of W lie outside: the rest is for one part of the columns, in rounds,
-  /// and for one part of the block rows of W.
+  std::uint32_t grain = 0;  ///< columns that are not divided; 0: those of a word
+  /// With X, Y and the values of W in external memory: rounds of columns; the other cuts are of one
+  /// round and of one part of the block rows of W.
   std::uint32_t rounds = 1;
   std::uint32_t row_parts = 1;
   kernels::Loads loads = kernels::Loads::apart;
@@ -228,20 +229,19 @@ struct Partition {
   std::uint32_t block_columns = 0;  ///< block columns of W
   std::uint32_t columns = 0;        ///< columns of X and Y with padding, per round
   std::uint32_t tiles = 0;          ///< tiles of the machine
-  Cuts cuts;                        ///< asked for; fewer bands may come of them
-  std::vector<DenseRows> x;         ///< in order: what is given, then what is made before
+  Cuts cuts;                        ///< as asked for; there may be fewer bands
+  std::vector<DenseRows> x;         ///< in order: given rows, then rows made by steps before
   Deal deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::shared_ptr<const ElementWorks> work;  ///< work of single elements
   /// Prices of blocks in vector code, by the width of a part.
   std::map<std::uint32_t, PricedSharings> sharings = {};
-  std::optional<published::ReductionPlacement> placement =
-      std::nullopt;  ///< else partial rows are added at home
+  std::optional<published::ReductionPlacement> placement = std::nullopt;  ///< nullopt: Sums::home
 
   [[nodiscard]] const Layer& layer(const Part& part) const { return layers[part.layer]; }
-  /// X and Y as they are given and wanted, the values of W where tiles share them: in equal parts
-  /// on all tiles of the machine.
+  /// Even storage on all tiles of the machine: X as given, Y as wanted, values of W that tiles
+  /// share.
   [[nodiscard]] const EvenStorage& x_storage() const { return x.front().storage; }
   [[nodiscard]] EvenStorage y_storage() const {
     return rows_on_tiles(shape, std::uint64_t{block_rows} * shape.block, columns, tiles);
@@ -264,8 +264,8 @@ struct Partition {
   [[nodiscard]] bool shares_values() const { return parts.size() > 1; }
 };
 
-/// Tiles of an interval come in pairs, as neighbours share an input bus, where the machine has an
-/// even number of them.
+/// An interval has whole pairs of tiles, which share an input bus, if the machine has an even
+/// number of tiles.
 constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 ? 2 : 1; }
 
 /// Up to `wanted` equal intervals of `columns` with tiles in proportion, as published where blocks
@@ -273,8 +273,8 @@ constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles, Dealing dealing);
 
-/// The partition into up to so many intervals and bands; without parts if they do not go onto the
-/// tiles. `work`: of single elements; `x`: where X lies if not in equal parts as a whole.
+/// The partition into at most these intervals and bands; without parts if there are too few tiles.
+/// `work`: of single elements; `x`: storage of X if it is not one even array.
 Partition make_partition(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
                          std::uint32_t tiles, const Cuts& cuts,
                          std::shared_ptr<const ElementWorks> work = {},

@@ -10,18 +10,17 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// The plan of Y = W X: into how many intervals of columns and bands of W it is cut, and who chose
-/// them.
+/// The plan of Y = W X: numbers of column intervals and of bands of W, and how they are chosen.
 namespace tessera::spmm_static {
 
-/// Who chooses what is not pinned.
+/// The planner of what is not pinned.
 enum class Algorithm : std::uint8_t {
-  best,       ///< the fewest cycles predicted for this very pattern
+  best,       ///< the fewest predicted cycles for this pattern
   published,  ///< the vendor's planner: expectations for a random pattern (sparse/published)
 };
 
-/// Rounds where operands lie outside the tiles: for each part of the rows of W, whose values are
-/// brought once, all parts of the columns of X and Y.
+/// Rounds with operands in external memory: for each part of the rows of W, whose values are loaded
+/// once, all parts of the columns of X and Y.
 struct Rounds {
   std::uint32_t m = 1;
   std::uint32_t n = 1;
@@ -50,18 +49,18 @@ struct Plan {
   program::CategoryBytes memory;      ///< bytes of the fullest tile, for this product alone
   std::string misfit;                 ///< why nothing fits the tiles' SRAM; empty: the plan does
   bool outside = false;               ///< operands lie outside the tiles
-  std::vector<Partition> below = {};  ///< further parts of W's rows; the others say the first's
+  std::vector<Partition> below = {};  ///< partitions of further parts of W's rows
 };
 /// The plan as it is printed and can be pinned.
 Pinned pinned(const Plan& plan);
 
-/// The program around a product, which may do more.
+/// The program around a product, which may have other steps.
 struct Surroundings {
   std::string kernel = "spmm_static";  ///< for messages
   std::string keys = "workload.plan";  ///< prefix of pinned keys
-  std::vector<DenseRows> x = {};       ///< where X lies, if not in equal parts as a whole
-  std::uint64_t beside = 0;            ///< bytes of a tile that others hold meanwhile
-  bool schedules = false;              ///< the best plans' exchanges are
+  std::vector<DenseRows> x = {};       ///< storage of X, if it is not one even array
+  std::uint64_t beside = 0;            ///< bytes per tile that other steps hold meanwhile
+  bool schedules = false;              ///< schedule the exchanges of the best plans
   bool outside = false;                ///< X, the values of W and Y lie in memory outside the tiles
 };
 
@@ -72,8 +71,8 @@ Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::
 Plan choose_plan(const sparse::BlockMatrix& w, std::span<const sparse::Shape> shapes,
                  std::uint32_t n, MachineCosts& costs, const Pinned& pinned,
                  const Surroundings& around = {});
-/// True if the fullest tile's product takes less in another form, or at most a quarter more, so
-/// that other cuts may suit it better.
+/// True if the fullest tile's product in another form takes at most a quarter longer: with other
+/// cuts that form may be faster.
 bool may_be_faster(const sparse::Shape& shape, const Partition& than, const sparse::BlockMatrix& w,
                    MachineCosts& costs);
 

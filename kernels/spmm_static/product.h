@@ -7,7 +7,7 @@
 #include "kernels/sparse/code/statement.h"
 #include "kernels/spmm_static/work.h"
 
-/// The steps of one product in a description, which may have others before and after it.
+/// The steps of one product in a description that may have other steps before and after.
 namespace tessera::spmm_static {
 
 using sparse::Codelet;
@@ -18,11 +18,11 @@ struct ProductPlaces {
   Place values, x, list, partials;
 };
 
-/// The blocks of block rows times columns on the matrix unit. Sizes: block rows, further blocks of
-/// the last one (one more), loops of positions. Operands: those of ProductPlaces.
+/// Multiplies block rows by columns on the matrix unit. Sizes: block rows, blocks of the last one
+/// beyond its first (plus one), loops of positions. Operands: those of ProductPlaces.
 plan::Function block_function(const Statement& statement, const Shape& shape);
 
-/// A worker's rows and passes, and what lies before them in the list and in the values.
+/// A worker's rows and passes, and their first place in the list and in the values.
 struct WorkerPart {
   std::uint32_t list, values;  ///< u16, elements
   sparse::WorkerRows share;
@@ -46,55 +46,53 @@ plan::Function element_function(const Statement& statement, const Shape& shape,
                                 std::uint32_t words);
 
 Codelet adding_codelet(const Statement& statement, const Shape& shape);
-/// Adds up what workers' segments say; `segments` holds them, worker after worker.
+/// Sums partials by the workers' segments, which `segments` holds worker by worker.
 program::Vertex adding(Codelet code, Place received, Place results, Place segments,
                        const std::vector<ReducingWorker>& workers);
 std::vector<SegmentPart> segment_list(const std::vector<ReducingWorker>& workers);
 /// Sizes: chunks of results of a worker, partials of each (one more).
 plan::Function adding_function(const Statement& statement, const Shape& shape);
 
-/// Which steps of a product count as measured; the others run all the same.
+/// The steps of a product that are measured; the others run too.
 enum class Region : std::uint8_t { all, multiply, add };
 
-/// The numbers of values of W that each tile is given; none on some.
+/// The interval of values of W that each tile is given; empty on some tiles.
 std::vector<Interval> values_given(const Partition& partition);
 
-/// Pulls `bytes` of the columns of `part` of the chunk of rows from `row` on; `from` says where
-/// rows lie in `x`, an array each.
+/// Pulls `bytes` of the columns of `part` from the chunk of rows that begins at `row`. `from` gives
+/// the storage of the rows, `x` the array of each.
 void pull_chunk(const Partition& partition, const Part& part, const std::vector<DenseRows>& from,
                 const std::vector<BufferId>& x, std::uint64_t row, Interval bytes, Place into,
                 Pulls& pulls);
-/// Pulls the columns of `part` of these blocks of rows, one after the other.
+/// Pulls the columns of `part` of these blocks of rows into consecutive places.
 void pull_dense_rows(const Partition& partition, const Part& part,
                      const std::vector<DenseRows>& from, const std::vector<BufferId>& x,
                      const std::vector<std::uint32_t>& blocks, BufferId into, Pulls& pulls);
 
 class Product {
  public:
-  /// Partition and W outlive the description. Steps are called after `name` and what they do.
+  /// Partition and W outlive the description. Names of steps begin with `name`.
   Product(const Statement& statement, const Partition& partition, const sparse::BlockMatrix& w,
           std::string name = "", Region region = Region::all);
 
-  /// Values that steps before make, as Partition::value_storage lays them out; without, those of W
-  /// lie on the tiles before the run.
+  /// Uses values made by earlier steps, laid out as Partition::value_storage; else the values of W
+  /// are on the tiles before the run.
   void take_values(BufferId values) { values_ = values; }
-  /// States steps that change the values of W where they are given, before the first that takes
-  /// them; called once.
+  /// States steps that change the given values of W before their first use; called once.
   using Change = std::function<void(BufferId values)>;
   void change_values(Change change) { change_ = std::move(change); }
-  /// Values come during the run, to the array that is returned: each tile's values_given. They are
-  /// complete when share_values() has stated its steps, before the first product.
+  /// Returns the array that receives values during the run: each tile's values_given. It must be
+  /// complete at the steps of share_values(), before the first product.
   BufferId values_to_come();
   void share_values();
-  /// W X for the rows of X that stand in `x`, an array for each of Partition::x, into `results`,
-  /// which lies as Partition::y_storage says. Called again for further columns, W stays where the
-  /// first call brought it.
+  /// States W X for the rows of X in `x`, one array for each of Partition::x, into `results` of
+  /// layout Partition::y_storage. In further calls, for more columns, W stays on its tiles.
   void add_steps(const std::vector<BufferId>& x, BufferId results);
-  /// Its first and its second half: partial rows, and what adds them up.
+  /// The two halves of add_steps(): partial rows, and their sums.
   void multiply(const std::vector<BufferId>& x);
   void add_up(BufferId results);
 
-  /// The tiles that stand for all others.
+  /// The representative tiles.
   [[nodiscard]] std::vector<Tile> representatives() const {
     return work_->representatives(statement_.contexts);
   }
@@ -111,7 +109,7 @@ class Product {
   void send_partials();
   void add_sums(BufferId results);
   void send_sums(BufferId results);
-  /// `bytes(work, tile)` on each tile.
+  /// Declares an array of `bytes(work, tile)` on each tile.
   template <class Bytes>
   BufferId array(std::string_view name, const Bytes& bytes, bool constant = false) {
     plan::Array array{name, [work = work_, bytes](Tile tile) -> std::uint64_t {
@@ -129,8 +127,8 @@ class Product {
   Change change_;
   std::optional<BufferId> values_;  ///< that tiles share
   bool begun_ = false;
-  bool to_come_ = false;                      ///< no values lie on the tiles before the run
-  BufferId x_{}, partials_{}, w_{}, list_{};  ///< arrays that tiles need and make
+  bool to_come_ = false;                      ///< no values are on the tiles before the run
+  BufferId x_{}, partials_{}, w_{}, list_{};  ///< arrays that tiles read and write
   BufferId received_{}, sums_{};
   std::optional<BufferId> segments_;
 };

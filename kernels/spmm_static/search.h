@@ -16,15 +16,16 @@ class Cost {
  public:
   Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs);
 
-  /// Cycles of a tile: `blocks` blocks in `rows` block rows, evenly, times `width` columns, which
-  /// the workers divide.
+  /// Cycles of a tile for `blocks` blocks spread evenly over `rows` block rows, times `width`
+  /// columns that the workers divide.
   std::uint64_t product(std::uint64_t rows, std::uint64_t blocks, std::uint32_t width);
-  /// No more than product() says: what it has said for less work.
+  /// A lower bound of product(), from its results for less work.
   [[nodiscard]] std::uint64_t product_at_least(std::uint64_t rows, std::uint64_t blocks,
                                                std::uint32_t width) const;
-  /// The ways of the workers to share a product of so many block rows, or more, in vector code.
+  /// Prices of the ways in which workers share a product of at least `rows` block rows in vector
+  /// code.
   const PricedSharings& sharings(std::uint32_t width, std::size_t rows);
-  /// Cycles of a tile: `words` words of results of so many partials each.
+  /// Cycles of a tile to sum `words` words of results from `partials` partials each.
   std::uint64_t adding(std::uint64_t words, std::uint64_t partials);
 
   [[nodiscard]] plan::Pricing& pricing() { return pricing_; }
@@ -45,7 +46,7 @@ class Cost {
   plan::Pricing pricing_;
   sparse::TileCode code_;
   std::uint32_t workers_;
-  plan::Description shell_;  ///< without steps: it keeps code
+  plan::Description shell_;  ///< has no steps; owns the code
   Statement statement_;
   plan::Function blocks_, adding_;
   std::map<Sharing, plan::Function> shared_;          ///< blocks in vector code
