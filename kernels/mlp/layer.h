@@ -20,18 +20,18 @@ using training::DensePlan;
 using training::MatrixArray;
 using training::Parameters;
 
-/// All stacks lie alike, as the plan of one has them: its gradient of twiddles. Transforms are
-/// planned as if their factors had gradients.
+/// All stacks share one plan, that of the gradient of twiddles. Transforms are planned as if their
+/// factors had gradients.
 struct ButterflyPlan {
   butterfly::Geometry geometry;
   std::uint64_t tile_bytes;  ///< bytes of the fullest tile, all stacks
 };
 
 /// [S | U] [X ; Z] with Z = V^T X, [S^T | V] [dY ; T] with T = U^T dY, and the gradients of [S | U]
-/// and V, whose order is that of the weights at rest.
+/// and V, stored in the order of the weights at rest.
 struct PixelflyPlan {
   sparse::Shape shape;
-  sparse::BlockMatrix mask;                 ///< S with the block column of b
+  sparse::BlockMatrix mask;                 ///< S and the block column of b
   sparse::BlockMatrix z_of, t_of;           ///< V^T, U^T
   sparse::BlockMatrix forward_of, back_of;  ///< [S | U], [S^T | V]
   sparse::BlockMatrix v_of, vt_of;          ///< V, V^T in blocks of the same side
@@ -41,13 +41,13 @@ struct PixelflyPlan {
 using LayerPlan = std::variant<std::shared_ptr<const ButterflyPlan>,
                                std::shared_ptr<const PixelflyPlan>, DensePlan>;
 
-/// The plan of a map as it is printed; but for pixelfly's it can be pinned.
+/// The plan of a map as printed; all but pixelfly's can be pinned.
 struct MapKeys {
   training::DenseKeys dense;
   std::optional<butterfly::Plan> factors;
 };
 void describe(config::Fields& fields, MapKeys& keys);
-/// How batches that lie outside the tiles are brought.
+/// How batches in external memory are loaded.
 struct Rounds {
   kernels::PinnedLoads loads = {};
 };
@@ -59,8 +59,8 @@ struct PlanKeys {
 };
 void describe(config::Fields& fields, PlanKeys& keys);
 
-/// The conditions that maps are planned for: `samples`, `columns` with padding to a multiple of
-/// `padding`, tiles of which `kept` bytes are taken.
+/// The conditions that maps are planned for: `samples`, `columns` padded to a multiple of
+/// `padding`, and `kept` bytes of each tile in use.
 struct LayerRoom {
   program::Type type;
   std::uint32_t samples;
@@ -68,24 +68,24 @@ struct LayerRoom {
   std::uint32_t padding;
   std::uint64_t kept;
   bool trains;
-  bool least = false;  ///< plans that take least, not those that are fastest
+  bool least = false;  ///< the plans of least memory instead of the fastest
 };
 struct NetworkPlan {
   std::uint32_t padding = 0;  ///< padding of matrices
   std::vector<LayerPlan> maps;
-  kernels::Loads loads = kernels::Loads::apart;  ///< loads of batches that lie outside
+  kernels::Loads loads = kernels::Loads::apart;  ///< loads of external batches
   std::string misfit;                            ///< why nothing fits; empty: the plan does
 };
-/// `pinned`: by map, or none.
+/// `pinned`: by map, or empty.
 NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
                         LayerRoom room, MachineCosts& costs);
 nlohmann::ordered_json to_json(const LayerPlan& plan);
 
-/// A layer's inputs. All of it outlives the description.
+/// What all layers are made from. It outlives the description.
 struct LayerContext {
   const Linear& linear;
   std::size_t number;
-  std::uint32_t width;  ///< columns of its result
+  std::uint32_t width;  ///< columns of the result
   training::ParameterMaker maker;
   const butterfly::Codes& factors;
 };
@@ -95,17 +95,17 @@ class Layer {
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
   virtual ~Layer() = default;
-  /// z = x W + b, for each turn of the program once.
+  /// States z = x W + b; called once per turn of the program.
   virtual void forward(const MatrixArray& x, const MatrixArray& z) = 0;
-  /// Gradients of the parameters, and, if `wanted`, of x.
+  /// States the gradients of the parameters and, if `wanted`, returns that of x.
   virtual std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
                                               bool wanted) = 0;
-  /// All parameters with their gradients, as backward() left them.
+  /// All parameters with the gradients of backward().
   [[nodiscard]] virtual std::vector<Parameters> parameters() const = 0;
-  /// Parameters lie on tiles 0 to this - 1 of a copy.
+  /// Number of tiles of a copy with parameters; they are the first ones.
   [[nodiscard]] virtual Tile tiles() const = 0;
-  /// All parameters, in the order of initial_parameters(): dense ones as a matrix, the biases of
-  /// butterfly apart, as NAME_bias. Masters, where there are some, of all copies.
+  /// Declares all parameters as tensors in the order of initial_parameters(): dense as one matrix,
+  /// biases of butterfly separately as NAME_bias; masters of all copies, if there are masters.
   virtual void add_tensors(const std::string& name) const = 0;
 
  protected:
@@ -123,7 +123,7 @@ std::unique_ptr<Layer> make_fastfood(training::Statement& statement, const Layer
 std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
                                      const PixelflyPlan& plan);
 
-/// Without a plan nothing fits, and `misfit` says why.
+/// A plan, or the reason why none fits.
 template <class Plan>
 struct Planned {
   std::shared_ptr<const Plan> plan;

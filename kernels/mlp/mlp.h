@@ -11,10 +11,10 @@
 #include "sim/plan/search.h"
 #include "sim/program/workload.h"
 
-/// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, loss and
-/// all on the machine, in f32, or in f16 with weights that are updated in f32. Samples are rows:
-/// every layer is Y[batch, outputs] = X[batch, inputs] W. Weights, moments and their gradients lie
-/// by rows on all tiles; each product brings them to where its plan wants them, and back.
+/// The workload `mlp`: a stack of layers trained on images by stochastic gradient descent, with the
+/// loss on the machine, in f32, or in f16 with f32 master weights. Samples are rows: every layer is
+/// Y[batch, outputs] = X[batch, inputs] W. Weights, moments and gradients are stored by rows on all
+/// tiles; each product moves them to the layout of its plan and back.
 namespace tessera::mlp {
 
 using training::Feed;
@@ -42,7 +42,7 @@ class Mlp : public Workload {
 
  private:
   friend class NetworkStatement;
-  /// The program of a plan, which outlives it.
+  /// The program of a plan; the plan outlives it.
   [[nodiscard]] plan::Described describe(const NetworkPlan& plan) const;
   /// Chooses the plan.
   /// `group`: of a copy's tiles.
@@ -56,15 +56,15 @@ class Mlp : public Workload {
     return linears_.front().takes_ones() && column + 1 == linears_.front().columns() ? 1 : 0;
   }
 
-  /// Gamma of a pixelfly layer after the training.
+  /// Gamma of a pixelfly layer after training.
   static double learned_gamma(const TensorReader& tensors, std::size_t map);
 
-  /// Samples of a copy's part of a batch.
+  /// Samples of a batch per copy.
   [[nodiscard]] std::uint32_t samples() const { return options_.batch / options_.replicas; }
 
   Options options_;
   std::uint32_t all_tiles_;
-  MachineConfig machine_;  ///< with the tiles of one copy
+  MachineConfig machine_;  ///< with one copy's number of tiles
   Data data_;
   training::Turns turns_;
   std::vector<Linear> linears_;

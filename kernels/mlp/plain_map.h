@@ -12,14 +12,14 @@
 #include "sim/base/splitmix.h"
 #include "sim/data/element.h"
 
-/// Linear maps a sample at a time, written without regard to the machine's; what products take and
-/// give, and every sum, is rounded as Arithmetic says.
+/// Linear maps one sample at a time, independent of the machine's code. Operands, results and sums
+/// are rounded by Arithmetic.
 namespace tessera::mlp {
 
-/// Which numbers a plain training computes with.
+/// The arithmetic of a plain training.
 struct Numbers {
-  bool of_machine = false;  ///< f32 where the machine keeps f32; else double
-  /// With numbers of the machine: of the perturbation of sums; 0: none.
+  bool of_machine = false;  ///< f32 where the machine has f32; else double
+  /// With `of_machine`: seed of perturbations of sums; 0: none.
   std::uint64_t seed = 0;
 };
 
@@ -40,11 +40,11 @@ class Arithmetic {
         perturbs_(numbers.of_machine && numbers.seed != 0),
         seed_(splitmix64(numbers.seed, stream)) {}
 
-  /// A number as matrices keep it.
+  /// Rounds a number to the type of matrices.
   double operator()(double value) const {
     return halves_ ? kernels::to_half(single(value)) : single(value);
   }
-  /// A sum or multiply-add of such numbers, which tile code rounds once: not to f32 before f16.
+  /// Rounds a sum or multiply-add of such numbers once, as tile code does: not to f32 before f16.
   [[nodiscard]] double once(double value) const {
     return halves_ ? kernels::to_half(value) : single(value);
   }
@@ -52,25 +52,25 @@ class Arithmetic {
     if (halves_ || machine_)
       for (double& each : values) each = (*this)(each);
   }
-  /// A number as f32.
+  /// Rounds a number to f32.
   [[nodiscard]] double single(double value) const {
     return machine_ ? static_cast<double>(static_cast<float>(value)) : value;
   }
-  /// A sum of `count` products of vectors whose norms' product is `norms`. Exact zeros stay: their
-  /// products are zeros.
+  /// Rounds, and perturbs, a sum of `count` products of vectors; `norms` is the product of their
+  /// norms. Exact zeros stay, as all their products are zero.
   double sum(double value, double norms, double root_of_count) {
     constexpr double kRandomSigns = 1 / 2.449489742783178;  // 1 / sqrt(6)
     if (!perturbs_ || value == 0 || root_of_count <= 1) return value;
     return perturbed(value, kRandomSigns * norms + root_of_count / 3 * std::abs(value));
   }
-  /// A number that a few f32 operations leave with an error of about u `size`.
+  /// Perturbs the result of a few f32 operations, whose error is about u `size`.
   double near(double value, double size) { return perturbs_ ? perturbed(value, size) : value; }
   [[nodiscard]] bool perturbs() const { return perturbs_; }
 
  private:
   static constexpr double kExcess = 4;
 
-  /// Uniform, of deviation kExcess u `size`.
+  /// Adds a uniform error of standard deviation kExcess u `size`.
   double perturbed(double value, double size) {
     constexpr double kUnit = kExcess * std::numbers::sqrt3 * 0x1p-24 * 0x1p-63;
     const auto random = static_cast<std::int64_t>(splitmix64(seed_, count_++));
@@ -84,7 +84,7 @@ class Arithmetic {
 
 using Vector = std::vector<double>;
 
-/// Sums of the squares of what samples gave, and their roots: the norms of gradients' operands.
+/// Sums of squares over samples: their roots are the norms of gradients' operands.
 class Squares {
  public:
   explicit Squares(std::size_t count = 0) : sums_(count, 0.0) {}
@@ -93,7 +93,7 @@ class Squares {
     for (std::size_t i = 0; i < values.size(); ++i) add(i, values[i]);
   }
   [[nodiscard]] double operator[](std::size_t at) const { return sums_[at]; }
-  /// The norms; begins again from nothing.
+  /// Returns the norms and resets the sums.
   Vector taken();
 
  private:
@@ -113,16 +113,16 @@ class PlainMap {
   PlainMap& operator=(const PlainMap&) = delete;
   virtual ~PlainMap() = default;
   [[nodiscard]] virtual Vector forward(const Vector& x) = 0;
-  /// Adds to `gradients`; the gradient of x, if `wanted`. After forward() of the same x.
+  /// Adds to `gradients` and, if `wanted`, returns the gradient of x. Call forward() with x first.
   virtual Vector backward(const Vector& x, const Vector& gradient, bool wanted) = 0;
-  /// After a change of `parameters`.
+  /// Call after a change of `parameters`.
   virtual void refresh() {
     weights = parameters;
     round.all(weights);
   }
-  /// Gradients of a copy's `samples` samples are complete: rounded, and become those of parameters.
+  /// Rounds the complete gradients of a copy's `samples` samples and makes them the parameters'.
   virtual void finish_gradients(std::uint32_t samples) = 0;
-  /// Rounds gradients to the type that the machine keeps them in.
+  /// Rounds gradients to the machine's type of gradients.
   virtual void round_gradients() { round.all(gradients); }
 
   Vector parameters, gradients;
@@ -132,13 +132,13 @@ class PlainMap {
       : parameters(std::move(initial)), gradients(parameters.size()), round(arithmetic) {}
 
   Arithmetic round;
-  Vector weights;  ///< parameters as products take them
+  Vector weights;  ///< parameters as rounded for products
 };
 
-/// The map of number `product` in its network; dense also of low_rank.
+/// The map with number `product` in its network; low_rank maps are dense.
 std::unique_ptr<PlainMap> plain_map(const Linear& linear, std::size_t product, Vector initial,
                                     const Arithmetic& arithmetic);
-/// Those whose features lie by rows.
+/// As plain_map(), for maps by_rows().
 std::unique_ptr<PlainMap> plain_factors(const Linear& linear, std::size_t product, Vector initial,
                                         const Arithmetic& arithmetic);
 

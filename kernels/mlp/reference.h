@@ -8,28 +8,28 @@
 #include "kernels/training/learning.h"
 #include "sim/base/parallel.h"
 
-/// The reference training: forward, backward and update one sample and one weight at a time, in
-/// loops of its own, in double or in the machine's numbers.
+/// The reference training: plain loops over samples and weights, forward, backward and update, in
+/// double or in the machine's arithmetic.
 namespace tessera::mlp {
 
 class PlainNetwork {
  public:
-  /// Both outlive it. By default in double.
+  /// The options and maps outlive it. Computes in double by default.
   PlainNetwork(const Options& options, const std::vector<Linear>& linears, Numbers numbers = {});
 
-  /// Forward, and the sample's share of the batch's loss; in f16 of an image that is rounded.
+  /// Takes a sample forward and returns its share of the batch's loss; in f16 the image is rounded.
   StepResult look(const Vector& image, std::uint32_t label);
-  /// Adds the gradients of the sample just looked at.
+  /// Adds the gradients of the last sample.
   void learn(std::uint32_t label);
-  /// The samples of one copy of the network are done: its gradients are those of its parameters,
-  /// rounded and added to the other copies'.
+  /// Ends the samples of one copy of the network: rounds its gradients and adds them to the other
+  /// copies'.
   void gather();
-  /// Parameters follow the gradients. In f16, where one overflowed, nothing changes but the scale.
+  /// Updates the parameters. If a gradient overflowed in f16, only the scale changes.
   void update();
-  /// The mean loss and the number of right samples of what was looked at since the last call.
+  /// The mean loss and the number of correct samples since the last call.
   StepResult told();
   [[nodiscard]] bool skipped() const { return skipped_; }  ///< the last update
-  /// Parameters become those of each map.
+  /// Sets the parameters of each map.
   void take(const std::vector<std::vector<float>>& parameters);
   [[nodiscard]] const std::vector<std::unique_ptr<PlainMap>>& maps() const { return maps_; }
 
@@ -48,7 +48,7 @@ class PlainNetwork {
   Vector input_, exponentials_;
   double sum_ = 0;                      ///< sum of exponentials
   std::vector<Vector> sums_, outputs_;  ///< sums and outputs of the sample
-  StepResult batch_{};                  ///< sums over the samples since told()
+  StepResult batch_{};                  ///< sums over samples since told()
   double loss_squares_ = 0;
   double scale_ = 1;  ///< factor of gradients
   double inverse_ = 1;
@@ -62,7 +62,7 @@ struct Trained {
   std::vector<std::vector<float>> parameters;  ///< by map, as initial_parameters()
 };
 
-/// How much of a training is done again.
+/// The part of a training that is repeated.
 struct Extent {
   training::Turns turns;
   /// Parameters when tests begin, by map.
