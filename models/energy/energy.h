@@ -15,7 +15,7 @@ namespace tessera::energy {
 ///   host          bytes of measured host transfers
 ///   external      bytes of external memory, row activations
 ///   leakage, clock  idle power x time (power.h)
-/// All except leakage scale with the square of the voltage at the machine's clock.
+/// All except leakage and external memory scale with the square of the voltage at the machine's clock.
 /// Leaves out: values (every bit costs the same), links, descriptor lists, temperature. Source: the
 /// table names its sources. Counts are integers, converted to joules once, so the number of host
 /// threads changes no digit.

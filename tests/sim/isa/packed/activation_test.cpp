@@ -124,21 +124,4 @@ TEST_SUITE("unit") {
     CHECK(state[0] == ((std::uint64_t{1} << 24) ^ 3 ^ (3 << 16)));
     CHECK(state[1] == std::uint64_t{3} << 37);
   }
-
-  TEST_CASE("each worker of each tile draws its own numbers") {
-    std::uint64_t one[2];
-    std::uint64_t other[2];
-    packed::seed_random(one, 1, 0, 0);
-    packed::seed_random(other, 1, 0, 1);
-    CHECK(packed::rnd_64(one) != packed::rnd_64(other));
-    packed::seed_random(other, 1, 1, 0);
-    CHECK(packed::rnd_64(one) != packed::rnd_64(other));
-    packed::seed_random(other, 1, 0, 0);
-    packed::rnd_64(other);
-    packed::rnd_64(other);
-    packed::seed_random(one, 1, 0, 0);
-    packed::rnd_64(one);
-    packed::rnd_64(one);
-    CHECK(packed::rnd_64(one) == packed::rnd_64(other));
-  }
 }
