@@ -50,6 +50,7 @@ void BitExact::make_row(std::uint64_t row, std::span<const float> a, Interval co
 /// The columns of B are copied first: as they lie, their rows are far apart in the host's memory.
 void BitExact::compare(const Elements& block, const RowOfA& row_of_a, std::span<const float> c,
                        kernels::Comparison& into) const {
+  if (block.rows.size() == 0) return;
   const std::size_t width = block.columns.size();
   std::vector<float> panel(size_.k * width), exact(width), scratch;
   for (std::size_t i = 0; i < size_.k; ++i)
