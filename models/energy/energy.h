@@ -15,11 +15,11 @@ namespace tessera::energy {
 ///   host          bytes of measured host transfers
 ///   external      bytes of external memory, row activations
 ///   leakage, clock  idle power x time (power.h)
-/// All except leakage and external memory scale with the square of the voltage at the machine's clock.
-/// Leaves out: values (every bit costs the same), links, descriptor lists, temperature. Source: the
-/// table names its sources. Counts are integers, converted to joules once, so the number of host
-/// threads changes no digit.
-/// `transferred`: bytes to and from the host in the measured region.
+/// All except leakage and external memory scale with the square of the voltage at the machine's
+/// clock. Leaves out: values (every bit costs the same), links, descriptor lists, temperature.
+/// Source: the table names its sources. Counts are integers, converted to joules once, so the
+/// number of host threads changes no digit. `transferred`: bytes to and from the host in the
+/// measured region.
 EnergyResult account(const MachineConfig& machine, const RunResult& result,
                      Bytes transferred = Bytes(0));
 
