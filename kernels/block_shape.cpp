@@ -21,7 +21,7 @@ BlockShape on_unit(const MatrixShape& shape, Type input, Type partial) {
 }
 
 BlockShape vector_code(const MatrixShape& shape, Type input, Type partial) {
-  constexpr std::uint32_t kDepth = 16;  // as codelets_vector.S
+  constexpr std::uint32_t kDepth = 16;  // as in codelets_vector.S
   const std::uint32_t columns = input == Type::f16 && partial == Type::f16 ? 16 : 8;
   return {input, partial, kDepth, columns, 0, shape.input_bytes, shape.partial_bytes};
 }
@@ -82,7 +82,7 @@ std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, T
 std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnitConfig& unit,
                                             Type input, Type partial, const Form& pinned,
                                             const char* key) {
-  constexpr std::uint32_t kLeastBytes = 16;  // of partials, for any unit
+  constexpr std::uint32_t kLeastBytes = 16;  // bytes of partials, for any unit
   constexpr std::uint32_t kMost = 64;        // inputs and outputs for which sparse tile code exists
   std::vector<BlockShape> shapes = block_shapes(unit, input, partial);
   const auto within = [](std::uint32_t most) {

@@ -11,9 +11,9 @@
 #include "sim/machine/machine_config.h"
 #include "sim/program/program.h"
 
-/// Block shapes of the products' tile code: one step multiplies `depth` inputs of a position by
-/// depth x columns weights and adds to `columns` sums. A matrix unit also multiplies blocks smaller
-/// than its own (run.block), as fast as a unit of that shape.
+/// Block shapes of the products' tile code: one step multiplies `depth` inputs of one activation
+/// row by depth x columns weights and adds to `columns` sums. A matrix unit also multiplies blocks
+/// smaller than its own (run.block), as fast as a unit of that shape.
 namespace tessera::kernels {
 
 using program::Type;
@@ -43,9 +43,9 @@ inline constexpr auto kForms = [] {
 struct BlockShape {
   Type input;
   Type partial;
-  std::uint32_t depth;          ///< inputs of a position
-  std::uint32_t columns;        ///< outputs of a position
-  std::uint32_t phases;         ///< matrix unit instructions of a position; 0: packed vector code
+  std::uint32_t depth;          ///< inputs per activation row
+  std::uint32_t columns;        ///< outputs per activation row
+  std::uint32_t phases;         ///< matrix unit instructions per row; 0: packed vector code
   std::uint32_t input_bytes;    ///< bytes per input
   std::uint32_t partial_bytes;  ///< bytes per output
 
@@ -55,9 +55,9 @@ struct BlockShape {
   [[nodiscard]] std::uint32_t y_bytes() const { return columns * partial_bytes; }
   [[nodiscard]] std::uint32_t result_bytes() const { return columns * input_bytes; }
   [[nodiscard]] std::uint32_t w_bytes() const { return depth * columns * input_bytes; }
-  /// Positions that tile code processes together in its steady state.
+  /// Activation rows that tile code processes together in its steady state.
   [[nodiscard]] std::uint32_t positions_at_once() const { return on_unit() ? 1 : 4; }
-  /// "f16_16x16", "vector_f16": type and shape, as codelets are named.
+  /// Type and shape as in codelet names: "f16_16x16", "vector_f16".
   [[nodiscard]] std::string name() const;
 };
 
@@ -68,8 +68,7 @@ BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial);
 /// cannot take such blocks.
 BlockShape block_shape(const MatrixUnitConfig& unit, Type input, Type partial, const Form& form,
                        const char* key);
-/// All forms of a product for a planner to choose from, the unit's own blocks first, vector code
-/// last.
+/// All forms of a product that a planner may choose: the unit's own blocks first, vector code last.
 std::vector<BlockShape> block_shapes(const MatrixUnitConfig& unit, Type input, Type partial);
 /// Forms for a product of blocks of `side` rows and columns: the unit's largest blocks within
 /// `side` (8 x 8 of f16 partials always count as within), else its own, and vector code. With
@@ -78,14 +77,14 @@ std::vector<BlockShape> block_shapes_within(std::uint32_t side, const MatrixUnit
                                             Type input, Type partial, const Form& pinned,
                                             const char* key);
 
-/// "f16", "f16_f32", "f32": the part of codelet names and peak names that gives the types.
+/// The types as in names of codelets and peaks: "f16", "f16_f32" or "f32".
 const char* type_name(Type input, Type partial);
 inline const char* type_name(Type type) { return type_name(type, type); }
 
 /// Types of partial sums; nullopt: the planner chooses.
 inline constexpr config::Names<std::optional<Type>, 3> kPartials{
     {{"auto", std::nullopt}, {"f16", Type::f16}, {"f32", Type::f32}}};
-/// Throws KeyError for sums of f32 in f16.
+/// Throws KeyError if f32 products are summed in f16.
 void require_partials(Type input, std::optional<Type> partials);
 
 /// Throws KeyError if the machine has no matrix unit for these types.

@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-// Kernels that state all of themselves.
+// Kernels that define their own catalogue entry.
 namespace butterfly {
 Kernel kernel();
 }

@@ -13,7 +13,7 @@
 
 namespace tessera {
 
-// Names that every kernel states its program with.
+// Names that every kernel uses to describe its program.
 using plan::Calls;
 using plan::Pulls;
 using plan::Sizes;
@@ -31,7 +31,7 @@ inline Place behind(Place place, std::uint64_t bytes) {
   return {place.buffer, word(place.offset + bytes)};
 }
 
-/// The bits of a number, as tile code loads it from its arguments.
+/// Bit pattern of a number of a type, as an argument word of tile code.
 inline std::uint32_t bits_of(program::Type type, double value) {
   std::array<std::byte, 4> bytes{};
   data::store_element(type, bytes, 0, value);
@@ -56,8 +56,8 @@ struct Codelet {
   [[nodiscard]] program::Vertex one(Arguments arguments) const {
     return call(program::Executor::one_worker, std::move(arguments));
   }
-  /// `arguments`, extended by add(part, arguments) for each worker's part of `things` items; parts
-  /// of idle workers begin at 0.
+  /// Extends `arguments` by add(part, arguments) for each worker's part of `things` items. The part
+  /// of an idle worker is [0, 0).
   template <class Add>
   [[nodiscard]] Arguments dealt(Arguments arguments, std::uint64_t things, const Add& add) const {
     const EvenSplit split{things, contexts};

@@ -29,7 +29,7 @@ constexpr std::uint32_t word(std::uint64_t value) {
 
 namespace tessera::kernels {
 
-/// Layout of given operands and wanted results: blocks in the order of the tile code, or rows.
+/// Layout of operands and results: blocks in the order of the tile code, or row-major.
 enum class Layout : std::uint8_t { blocked, natural };
 inline constexpr config::Names<Layout, 2> kLayouts{
     {{"blocked", Layout::blocked}, {"natural", Layout::natural}}};
@@ -39,7 +39,7 @@ struct Interval {
   std::uint64_t end;
   [[nodiscard]] std::uint64_t size() const { return end - begin; }
 };
-/// What lies in both; of size 0 if nothing does.
+/// Intersection of two intervals; has size 0 if they are disjoint.
 constexpr Interval common(const Interval& a, const Interval& b) {
   const std::uint64_t begin = std::max(a.begin, b.begin);
   return {begin, std::max(begin, std::min(a.end, b.end))};
@@ -66,8 +66,8 @@ struct EvenSplit {
   }
 };
 
-/// The numbers of parts, up to `most`, whose largest part of `all` items is smaller than with any
-/// fewer parts.
+/// Part counts up to `most` that make the largest part of `all` items smaller than any lower count
+/// does.
 inline std::vector<std::uint32_t> part_counts(std::uint64_t all, std::uint64_t most) {
   std::vector<std::uint32_t> counts;
   for (std::uint32_t parts = 1; parts <= std::min(all, most); ++parts)
@@ -85,7 +85,7 @@ class EvenStorage {
       : bytes_(bytes),
         each_(std::max(round_up(ceil_div(bytes, std::uint64_t{tiles}), grain), grain)) {}
 
-  /// The bytes on one tile within a requested range.
+  /// The part of a requested byte range that lies on one tile.
   struct Piece {
     std::uint32_t tile;
     std::uint32_t offset;  ///< in the tile's share

@@ -8,7 +8,7 @@
 #include "kernels/block_shape.h"
 #include "sim/base/errors.h"
 
-/// Keys of pinned plans that several kernels have.
+/// Keys of pinned plans that several kernels share.
 namespace tessera::kernels {
 
 /// Describes the key `unit`.

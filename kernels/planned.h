@@ -22,11 +22,11 @@
 #include "sim/program/image.h"
 #include "sim/program/workload.h"
 
-/// Plans found by the library's search, or pinned, and workloads made of them.
+/// Plans, searched or pinned, and workloads built from them.
 namespace tessera::kernels {
 
-/// The message that no plan of `problem` (a kernel's name and sizes) fits, with the memory of the
-/// closest plan and, unless it is null, that plan.
+/// The error message that no plan of `problem` (kernel name and sizes) fits, with the memory `need`
+/// of the closest plan, and that plan if it is not null.
 inline std::string no_plan_fits(const std::string& problem, const config::Json& closest,
                                 const program::CategoryBytes& need, const MachineConfig& machine) {
   const std::string plan = closest.is_null() ? "" : ", " + closest.dump();
@@ -35,19 +35,19 @@ inline std::string no_plan_fits(const std::string& problem, const config::Json& 
                                    {&need, 1}, machine);
 }
 
-/// Plans as options of a search, each with a lower bound, and the prices that bounds use.
+/// The options of a plan search, each with a lower bound in cycles, and the prices for bounds.
 template <class Plan>
 class Plans {
  public:
   explicit Plans(plan::Pricing& pricing) : pricing_(pricing) {}
 
-  /// Adds a plan. `bound` must not exceed its cycles, else the search may miss it.
+  /// Adds a plan. `bound` must not exceed the plan's cycles, else the search may miss it.
   void add(Plan plan, std::uint64_t bound) {
     add_variants(
         1, [plan = std::move(plan)](std::uint32_t) { return plan; }, bound);
   }
-  /// As add(), for `count` variants of a plan in order: each needs less memory and more time than
-  /// the one before (plan::Space).
+  /// Adds `count` variants of a plan, ordered so that each needs less memory and more time than the
+  /// previous one (plan::Space).
   void add_variants(std::uint32_t count, std::function<Plan(std::uint32_t)> variant,
                     std::uint64_t bound) {
     options_.emplace_back(count, std::move(variant));
@@ -85,14 +85,14 @@ class Plans {
   std::vector<std::uint64_t> bounds_;
 };
 
-/// The best of some plans and what was found of it; the closest one if none fits.
+/// The best plan and its search result; the closest plan if none fits.
 template <class Plan>
 struct Choice {
   Plan plan;
   plan::Found found;
 };
-/// `least_bytes(plan)`: of the fullest tile of the last variant of an option; `described(plan)`:
-/// what plan::Described is made of; `space`: all that is wanted of the search beside them.
+/// Searches `plans`. `least_bytes(plan)`: lower bound of the fullest tile's bytes, for the last
+/// variant of an option; `described(plan)`: constructs plan::Described; `space`: other settings.
 template <class Plan, class LeastBytes, class Described>
 Choice<Plan> best_of(const Plans<Plan>& plans, const LeastBytes& least_bytes,
                      const Described& described, plan::Space space = {}) {
@@ -114,8 +114,8 @@ void describe_plan(config::Fields& fields, std::optional<Plan>& plan) {
   fields.optional_group({"plan", "a pinned plan; the planner searches one if not given"}, plan);
 }
 
-/// Gives a problem the pricing while its plan is searched; null: the plan is chosen. For kernels
-/// that need prices to describe a program.
+/// Gives a problem the pricing during its plan search, and null after it. Does nothing by default;
+/// kernels that need prices to describe a program overload it.
 template <class Problem>
 void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
 
@@ -126,13 +126,12 @@ void ask(const Problem& /*problem*/, plan::Pricing* /*pricing*/) {}
 ///   plan::Described described(const std::shared_ptr<const Problem>&, const Plan&): the program,
 ///     and representative tiles, among them the slowest and the fullest
 ///   void complete(const Problem&, Plan&): checks a pinned plan and chooses what it leaves open.
-///     If absent, add_plans() adds the completions of a pinned plan, of which the best is searched
+///     If absent, add_plans() adds all completions of a pinned plan, and the search chooses one
 ///   void add_plans(const std::shared_ptr<const Problem>&, Plans<Plan>&): adds all plans
-///   std::uint64_t least_bytes(const Problem&, const Plan&): lower bound of the fullest tile's
-///   bytes WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan and
-///   prediction CheckResult checked(const Problem&, const Plan&, const TensorReader&,
-///   HostThreads&), or
-///     const CheckRequest& instead of threads
+///   std::uint64_t least_bytes(const Problem&, const Plan&): lower bound of bytes, fullest tile
+///   WorkloadSummary summary(const Problem&, const Plan&): all but problem, plan, prediction
+///   CheckResult checked(const Problem&, const Plan&, const TensorReader&, HostThreads&), or
+///     with const CheckRequest& instead of HostThreads&
 template <class Problem>
 class PlannedWorkload : public Workload {
  public:
@@ -153,7 +152,7 @@ class PlannedWorkload : public Workload {
     summarise(std::move(all));
   }
 
-  /// Bytes of the fullest tile, as the planner expects.
+  /// Predicted bytes on the fullest tile.
   [[nodiscard]] std::uint64_t tile_bytes() const { return program::total(found_.memory); }
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(described(problem_, plan_).description);
@@ -191,7 +190,7 @@ class PlannedWorkload : public Workload {
         [&](const Plan& plan) { return described(problem_, plan); });
     plan_ = std::move(best);
     if (found.fits || problem_->options.plan) return found;
-    // There is no memory table for more bytes than 32 bits can address.
+    // Memory beyond 32-bit addresses has no table: report the lower bound.
     if (program::total(found.memory) == 0)
       found.memory[static_cast<std::size_t>(program::Category::tensors)] =
           least_bytes(*problem_, plan_);
@@ -204,7 +203,7 @@ class PlannedWorkload : public Workload {
   plan::Found found_;
 };
 
-/// A kernel whose workload is that of its problem.
+/// A catalogue entry whose workload is PlannedWorkload<Problem>.
 template <class Problem>
 Kernel planned_kernel(std::string name, std::string sentence) {
   using Planned = PlannedWorkload<Problem>;

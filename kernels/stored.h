@@ -15,7 +15,7 @@
 
 namespace tessera::kernels {
 
-/// Pulls stored pieces of `from` to `into` on the pulling tile.
+/// Pulls pieces of the buffer `from` to `into` on the pulling tile.
 template <class Pieces>
 void pull(Pulls& pulls, Place into, BufferId from, const Pieces& pieces) {
   for (const auto& piece : pieces)
@@ -27,8 +27,8 @@ inline void pull(Pulls& pulls, Place into, const EvenStorage& storage, BufferId 
   pull(pulls, into, from, storage.pieces(begin, end));
 }
 
-/// Fills `into` with the bytes from number `first` on of a sequence of units, each of which
-/// `write(unit, whole)` makes.
+/// Fills `into` with the bytes from offset `first` on of a sequence of units of `unit_bytes`;
+/// `write(unit, bytes)` writes one whole unit.
 template <class Write>
 void fill_units(std::uint64_t first, std::span<std::byte> into, std::uint64_t unit_bytes,
                 Write&& write) {
@@ -58,8 +58,8 @@ struct Arrays {
   }
 };
 
-/// Contents of an array that a tensor declares: numbers at(index) of part `part` where
-/// `runs(part, into)` places them, and zeros elsewhere.
+/// Contents of a tensor's array: on part `part` the elements at(index) where `runs(part, into)`
+/// places them, and zeros elsewhere.
 template <class At, class RunsOf>
 auto contents_of(program::Type type, At at, RunsOf runs) {
   return [=, write = data::elements_by(type, at)](plan::Tile part, std::span<std::byte> into) {
@@ -89,13 +89,13 @@ struct Spread {
   plan::Description& description;
   EvenSplit split;  ///< splits the elements
 
-  /// Declares an array of given values, and the tensor `name` of them.
+  /// Declares an array that holds `values`, and its tensor `name`.
   [[nodiscard]] BufferId given(std::string_view array, std::string name,
                                const data::Seeded& values) const {
     description.tensor(data::tensor_of(std::move(name), values, {split.total}));
     return add(array, values.type, {.contents = contents_of(values, runs())});
   }
-  /// Declares an array that is read after the run as the tensor `name`.
+  /// Declares an array that is read after the run, and its tensor `name`.
   [[nodiscard]] BufferId result(std::string_view array, std::string name,
                                 program::Type type) const {
     const BufferId made = add(array, type, {.keep = true});
@@ -120,9 +120,9 @@ struct Spread {
   }
 };
 
-/// Bytes stored evenly on all tiles of the machine, and the array that holds them.
+/// An array whose bytes are stored evenly on all tiles of the machine.
 struct Stored {
-  /// Writes bytes from number `first` on.
+  /// Writes the bytes from offset `first` on.
   using Fill = std::function<void(std::uint64_t first, std::span<std::byte>)>;
 
   Stored() = default;

@@ -34,8 +34,8 @@ class Check {
     if (checked_.independent > 0) comparison_.judge_mean(checked_.independent);
   }
 
-  /// Compares what stands out, the worst first, as much as there is time for. Where that is right
-  /// after all (roundings that are not independent), thresholds rise to what is left out.
+  /// Compares up to `most_suspects` suspects, the worst first. If more stand out (correct results
+  /// can, if roundings are correlated), the threshold rises to the first suspect left out.
   void compare_suspects(const SignedRows& rows) {
     Screen screen = screened(rows, threads_);
     worst_ = std::max(worst_, screen.worst);
@@ -82,7 +82,7 @@ class Check {
   const Checked& checked_;
   HostThreads& threads_;
   Comparison comparison_;
-  double worst_ = 0;  ///< ratio of sums with signs, as Screen's
+  double worst_ = 0;  ///< largest Screen::worst of all sides
   double threshold_ = 0;
   double lone_threshold_ = 0;
 };

@@ -18,7 +18,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 }  // namespace
 
-/// Its error over what is allowed. What is no number counts as the largest of its type.
+/// The error over the allowed error. A NaN or infinity counts as about the type's largest value.
 double Comparison::ratio_of(const Compared& one) const {
   const double largest = data::largest_finite(result_.type);
   double error = std::abs(one.found - one.expected);
@@ -63,7 +63,7 @@ void Comparison::add_bits(const Compared& one) {
 
 void Comparison::add_all(std::size_t items, std::size_t grain, HostThreads& threads,
                          const Items& compare, bool suspect) {
-  constexpr std::size_t kPieces = 1024;  // that are kept at a time
+  constexpr std::size_t kPieces = 1024;  // held at a time
   Comparison fresh(result_);
   fresh.suspect_ = suspect;
   for (std::size_t first = 0; first < items; first += kPieces * grain) {
@@ -76,7 +76,7 @@ void Comparison::add_all(std::size_t items, std::size_t grain, HostThreads& thre
   }
 }
 
-/// Both what is not its bits and what is no number.
+/// Blames wrong bits, and matching values that are not finite (as overflow).
 void Comparison::judge_bits(const Compared& one, double ratio, double exact) {
   ++exact_;
   if (!same(one.found, exact)) {
@@ -124,7 +124,7 @@ void Comparison::merge(const Comparison& other) {
   wrong_ += other.wrong_;
 }
 
-/// Student's t of the signed errors against 0.
+/// Student's t-test of the signed errors' mean against 0.
 void Comparison::judge_mean(double independent) {
   const auto all = static_cast<double>(averaged_);
   const double share = std::min(1.0, independent);

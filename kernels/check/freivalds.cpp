@@ -23,14 +23,14 @@ SignVectors::SignVectors(std::uint64_t length, std::uint64_t longest, std::uint6
 
 namespace {
 
-constexpr std::size_t kDepth = 256;  // elements of a row that are packed at a time
-constexpr std::size_t kGroup = 64;   // rows whose sums a thread finds together
-constexpr double kNone = 0.999;      // no estimate is above 1, roundings to single precision too
+constexpr std::size_t kDepth = 256;  // elements of a row packed at a time
+constexpr std::size_t kGroup = 64;   // rows that a thread sums per work item
+constexpr double kNone = 0.999;      // below it no estimate, rounded to f32, exceeds 1
 constexpr std::size_t kColumns = kTileColumns<double>;
 constexpr std::size_t kPanels = ceil_div(SignVectors::kVectors, kColumns);
 constexpr std::size_t kWidth = kPanels * kColumns;
 
-/// Signs as the right side of register tiles: [segment][panel][element][kColumns].
+/// Signs as right operands of register tiles: [segment][panel][element][kColumns].
 std::vector<double> sign_panels(const SignVectors& signs) {
   std::vector<double> panels(kWidth * signs.length());
   for (std::uint64_t s = 0; s < signs.segments(); ++s) {
@@ -45,7 +45,7 @@ std::vector<double> sign_panels(const SignVectors& signs) {
   return panels;
 }
 
-/// Sums with signs of at most kGroup rows, element after element.
+/// Signed sums of at most kGroup rows; each adds its elements in order.
 class SignedSums {
  public:
   explicit SignedSums(const SignVectors& signs) : signs_(signs), panels_(sign_panels(signs)) {}
@@ -136,7 +136,7 @@ void sort_suspects(std::vector<Suspect>& suspects) {
 void Screen::estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
                       double lone) {
   const Interval columns = signs_->segment(segment);
-  double most = 0;  // whatever the signs
+  double most = 0;  // bound for any signs
   for (const double error : errors) most += std::abs(error) / (lone * SignVectors::kVectors);
   if (most < kNone) return;
   estimates_.assign(columns.size(), 0);
@@ -176,7 +176,7 @@ void Screen::look(std::uint64_t row, std::span<const double> errors,
     } else {
       worst = std::max(worst, largest);
     }
-    // Without any rounding allowed, or with no number at all, each would stand out.
+    // If no error is allowed, or a sum is not finite, every element would stand out.
     if (std::isfinite(largest)) estimate(row, s, its, kLoneDeviations * one);
   }
 }

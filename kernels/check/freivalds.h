@@ -7,16 +7,16 @@
 #include "kernels/check/register_tile.h"
 #include "sim/base/parallel.h"
 
-/// Freivalds' check (1977): sums of rows with random signs are linear in the row, so that those of
-/// a product can be had from its factors at 20 / segment length of its cost.
+/// Freivalds' check (1977). A signed sum (of a row's elements times random signs) is linear in the
+/// row, so a product's can be computed from its factors at 20 / segment length of its cost.
 namespace tessera::kernels {
 
-/// Random signs for rows of `length` elements cut into equal segments, 20 vectors of them.
+/// 20 vectors of random signs for rows of `length` elements, cut into equal segments.
 class SignVectors {
  public:
   static constexpr std::size_t kVectors = 20;
-  /// That all vectors miss an element that is off by more than the deviation allowed of a sum: each
-  /// sees it with one of the two signs it may have.
+  /// Probability that all vectors miss an element whose error exceeds a sum's allowed deviation:
+  /// each vector detects it with one of its two possible signs.
   static constexpr double kMissed = 0x1p-20;
 
   SignVectors(std::uint64_t length, std::uint64_t longest, std::uint64_t seed,
@@ -36,38 +36,38 @@ class SignVectors {
   std::vector<float> signs_;  ///< [vector][element]
 };
 
-/// A matrix's sums with signs, [row][sum], and sums of squares, [row][segment].
+/// A matrix's signed sums, [row][sum], and sums of squares, [row][segment].
 struct RowSums {
   std::vector<double> sums, squares;
 };
 RowSums row_sums(const MatrixView& matrix, std::uint64_t rows, const SignVectors& signs,
                  HostThreads& threads);
 
-/// The rows of a matrix that was found, and what their sums with signs should be.
+/// The rows of a computed matrix, and the expected values of their signed sums.
 struct SignedRows {
   SignVectors signs;
   MatrixView found;
   std::uint64_t rows;
-  /// Writes the sums of some rows, [row][sum], and the standard deviation that independent
-  /// roundings give to a sum of each segment, [row][segment].
+  /// Writes the expected sums of `rows`, [row][sum], and the standard deviation of a sum in each
+  /// segment due to independent roundings, [row][segment].
   std::function<void(Interval rows, std::span<double> sums, std::span<double> deviations)> expected;
-  bool across = false;  ///< the reference of the matrix computes columns, not rows
+  bool across = false;  ///< the matrix is transposed: the reference computes its columns
 };
 
-/// Where sums with signs stand out.
+/// An element or a segment whose signed sums stand out.
 struct Suspect {
   double ratio;  ///< error / allowed error
   std::uint64_t row;
-  Interval columns;  ///< one for an element, else a segment
+  Interval columns;  ///< one column for an element, else a segment
 };
-/// The worst first; of equal ones the first.
+/// Sorts the worst first; ties by position.
 void sort_suspects(std::vector<Suspect>& suspects);
 
-/// Suspects in rows, found from the errors of their sums and the deviations of these.
+/// Finds suspects in rows from the errors and standard deviations of their signed sums.
 class Screen {
  public:
-  static constexpr double kDeviations = 8;        ///< beyond which a sum stands out
-  static constexpr double kLoneDeviations = 4.5;  ///< beyond which an estimate does
+  static constexpr double kDeviations = 8;        ///< a sum beyond stands out
+  static constexpr double kLoneDeviations = 4.5;  ///< an estimate beyond stands out
   static constexpr double kMissedDeviations = 5;  ///< beyond which chance goes with kMissed
 
   explicit Screen(const SignVectors& signs) : signs_(&signs) {}
@@ -76,9 +76,9 @@ class Screen {
 
   std::vector<Suspect> elements;
   std::vector<Suspect> segments;
-  double worst = 0;           ///< ratio of the sums that do not stand out
-  double threshold = 0;       ///< errors of one element above are seen, but for kMissed
-  double lone_threshold = 0;  ///< that of an element that is wrong alone
+  double worst = 0;           ///< largest error ratio of sums that do not stand out
+  double threshold = 0;       ///< element errors above are found, except with kMissed
+  double lone_threshold = 0;  ///< the same if the element is the only wrong one
 
  private:
   void estimate(std::uint64_t row, std::uint64_t segment, std::span<const double> errors,
@@ -88,7 +88,7 @@ class Screen {
   std::vector<float> estimates_;
 };
 
-/// Looks at all rows.
+/// Screens all rows.
 Screen screened(const SignedRows& rows, HostThreads& threads);
 
 }  // namespace tessera::kernels

@@ -10,9 +10,8 @@
 
 #include "sim/program/program.h"
 
-/// Sums as tile code makes them, every rounding in the order of a plan: the parts of bit-exact
-/// references. Results are compared with these, since no bound tells repeated roundings from
-/// errors.
+/// Sums rounded exactly as tile code rounds them, in the order of a plan: the parts of bit-exact
+/// references. Error bounds alone cannot tell repeated roundings from errors.
 namespace tessera::kernels {
 
 /// Rounds to the nearest f16, ties to even: below 2^-14 a multiple of 2^-24, else 11 bits.
@@ -25,7 +24,7 @@ inline double to_half(double value) {
   const double finite = rounded >= 65536.0 ? std::numeric_limits<double>::infinity() : rounded;
   return std::copysign(std::isnan(value) ? value : finite, value);
 }
-/// Rounds in 32 bits, of which a register holds twice as many.
+/// As above in 32-bit arithmetic, of which a host register holds twice as many lanes.
 inline float to_half(float value) {
   const float size = std::abs(value);
   const auto bits = std::bit_cast<std::uint32_t>(size);
@@ -39,16 +38,16 @@ inline float to_type(program::Type type, float value) {
   return type == program::Type::f16 ? to_half(value) : value;
 }
 
-/// x w + y of f16 values, rounded once: the product is exact in a double, and the sum where its
-/// lower bits could decide.
+/// x w + y of f16 values, rounded once. In double the product is exact, and so is the sum wherever
+/// its lower bits could affect the rounding.
 inline float half_multiply_add(float x, float w, float y) {
   return static_cast<float>(
       to_half(static_cast<double>(x) * static_cast<double>(w) + static_cast<double>(y)));
 }
 
-/// Sums of a row over some columns, product after product, kept in `partials`. Those in f16 are
-/// rounded after every `summed` products: the matrix unit adds so many in f32; vector code (1)
-/// rounds each.
+/// Dot products of one row with several columns, accumulated product by product in type `partials`.
+/// f16 sums are rounded after every `summed` products: the matrix unit adds that many in f32,
+/// vector code (1) rounds each.
 class OrderedSums {
  public:
   OrderedSums(program::Type partials, std::uint32_t summed)
@@ -65,12 +64,12 @@ class OrderedSums {
   void store(std::span<float> sums) const {
     if (summed_ > 1) round(partials_, sums);
   }
-  /// A weight and the numbers that it multiplies, one for each sum; null: nothing is added.
+  /// A weight and the numbers it multiplies, one for each sum; null: adds nothing.
   struct Term {
     float weight = 0;
     const float* numbers = nullptr;
   };
-  /// Adds term(i) for i below `count`, and stores after every `summed` of them and at the end.
+  /// Adds term(i) for i below `count`; stores after every `summed` terms and at the end.
   template <class TermOf>
   void add_terms(std::size_t count, const TermOf& term, std::span<float> sums) const {
     constexpr std::size_t kWide = 64, kNarrow = 8;
@@ -79,7 +78,7 @@ class OrderedSums {
     for (; j + kNarrow <= sums.size(); j += kNarrow) add_tile<kNarrow>(count, term, j, &sums[j]);
     for (; j < sums.size(); ++j) add_tile<1>(count, term, j, &sums[j]);
   }
-  /// As add_terms(), of weight i and row i of x (`step` floats from row to row).
+  /// As add_terms(), with weight i and row i of x (row stride: `step` floats).
   void add_rows(std::span<const float> weights, const float* x, std::size_t step,
                 std::span<float> sums) const {
     add_terms(
@@ -89,12 +88,12 @@ class OrderedSums {
         },
         sums);
   }
-  /// Adds the partial sums of another tile to a row's.
+  /// Adds another tile's partial sums.
   void join(std::span<const float> partial, std::span<float> sums) const {
     for (std::size_t j = 0; j < sums.size(); ++j)
       sums[j] = to_type(partials_, sums[j] + partial[j]);
   }
-  /// The sum of partial sums on the tile that made number `own`, which comes first there.
+  /// Sum of all partial sums, on the tile that computed partials[own] and therefore starts with it.
   [[nodiscard]] float joined(std::span<const float> partials, std::size_t own) const {
     float sum = partials[own];
     for (std::size_t part = 0; part < partials.size(); ++part) {
@@ -125,8 +124,8 @@ class OrderedSums {
   std::uint32_t summed_;  ///< 0: sums are f32
 };
 
-/// An element of A B^T as vector code makes it of a row of each (sparse/code/codelets_pools.S): one
-/// f32 sum for each 32 bits of a word, which are added at the end.
+/// An element of A B^T, from a row of each, as vector code computes it
+/// (sparse/code/codelets_pools.S): one f32 sum per 32 bits of a word, both added at the end.
 inline float vector_dot(program::Type type, std::span<const float> left, const float* right) {
   const std::size_t together = type == program::Type::f16 ? 2 : 1;
   float sums[2]{};

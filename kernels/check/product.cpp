@@ -12,12 +12,12 @@ namespace tessera::kernels {
 
 namespace {
 
-/// Sums with signs of the rows of a product of dense matrices, and sums of squares of its products,
+/// Signed sums of the rows of a dense matrix product, and sums of squares of the products, computed
 /// in `Number`.
 template <class Number>
 class DenseSums {
  public:
-  /// Takes left[.., depth] times right[depth, length of the signs].
+  /// The product is left[.., depth] times right[depth, signs.length()].
   DenseSums(const MatrixView& left, const MatrixView& right, std::uint64_t depth,
             const SignVectors& signs, HostThreads& threads)
       : left_(left),
@@ -36,7 +36,7 @@ class DenseSums {
     });
   }
 
-  /// sums[row][sum] and squares[row][segment] of some rows.
+  /// Computes sums[row][sum] and squares[row][segment] of `rows`.
   void find(Interval rows, std::span<double> sums, std::span<double> squares) const {
     const std::uint64_t quads = ceil_div<std::uint64_t>(rows.size(), kTileRows);
     const std::size_t step = panels() * kColumns;
@@ -63,7 +63,7 @@ class DenseSums {
 
  private:
   static constexpr std::size_t kColumns = kTileColumns<Number>;
-  static constexpr std::uint64_t kStretch = 128;  // depths whose panels stay in a host's cache
+  static constexpr std::uint64_t kStretch = 128;  // depth of panels that stay in a host's cache
 
   static Number number(double value) { return static_cast<Number>(value); }
   [[nodiscard]] std::size_t sum_panels() const { return ceil_div(sums_, kColumns); }
@@ -79,7 +79,7 @@ class DenseSums {
       of_right_;  ///< [panel][depth][kColumns]; behind panels of sums those of squares
 };
 
-/// Products of a few rows, chunks of columns at a time so that a chunk of X serves all of them.
+/// Reference for a few rows, by chunks of columns so that all rows reuse a chunk of X.
 class RowReference {
  public:
   RowReference(const Product& product, std::span<const Strip> strips)
@@ -138,7 +138,7 @@ class RowReference {
   std::vector<std::vector<Term>> terms_;
 };
 
-/// Sums and sums of squares of some rows of W X from those of X.
+/// Computes signed sums and sums of squares of some rows of W X from those of X.
 void add_terms(const Product& product, Interval rows, const RowSums& x, std::span<double> sums,
                std::span<double> squares, std::span<std::size_t> products) {
   const std::size_t width = x.sums.size() / product.depth;
@@ -159,7 +159,7 @@ void add_terms(const Product& product, Interval rows, const RowSums& x, std::spa
   }
 }
 
-/// From sums of squares of products to deviations of sums with signs.
+/// Replaces sums of squares of products with standard deviations of signed sums.
 void to_deviations(const Rounding& rounding, const SignVectors& signs,
                    std::span<const std::size_t> products, std::span<const double> sums,
                    std::span<double> squares) {
@@ -189,8 +189,8 @@ SignedRows sparse_side(const Product& product, const SignStream& from, HostThrea
           }};
 }
 
-/// Rows of Y = W X, or of Y^T = X^T W^T. Where partials are f16, single precision tells sums from
-/// their roundings.
+/// Rows of Y = W X, or of Y^T = X^T W^T (`across`). If partials are f16, `Number` may be float:
+/// single precision resolves their roundings.
 template <class Number>
 SignedRows dense_side(const Product& product, const SignStream& from, bool across,
                       HostThreads& threads) {
@@ -256,7 +256,7 @@ std::vector<float> rows_of(const data::DenseOperand& operand, HostThreads& threa
 std::uint64_t segment_length(const Rounding& rounding, std::uint64_t depth) {
   constexpr double kShare = 0.5;
   constexpr std::uint64_t kShortest = 256, kLongest = 1024;
-  const double one = deviation(rounding, {1, 0, 1, depth}, 1);  // of results around 1
+  const double one = deviation(rounding, {1, 0, 1, depth}, 1);  // for results around 1
   const double most = kShare / (Screen::kDeviations * one);
   return static_cast<std::uint64_t>(
       std::clamp(most * most, static_cast<double>(kShortest), static_cast<double>(kLongest)));

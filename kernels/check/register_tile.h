@@ -7,11 +7,11 @@
 
 #include "kernels/layout.h"
 
-/// Products of matrices held in registers: the inner loops of sums with signs. Each sum adds its
-/// products one after the other in order of the depth, whatever the host.
+/// Matrix products in host registers: the inner loops of signed sums. Each sum adds its products
+/// in order of depth on every host.
 namespace tessera::kernels {
 
-/// A matrix of floats: element (i, j) at data[i * row_step + j * column_step], one step being 1.
+/// A matrix of floats: element (i, j) at data[i * row_step + j * column_step]; one step is 1.
 struct MatrixView {
   const float* data;
   std::uint64_t row_step, column_step;
@@ -22,15 +22,15 @@ struct MatrixView {
 };
 
 constexpr std::size_t kTileRows = 4;
-/// Columns of a register tile: with its rows twelve registers of 256 bits.
+/// Columns of a register tile: kTileRows rows of them fill twelve 256-bit registers.
 template <class Number>
 constexpr std::size_t kTileColumns = 96 / sizeof(Number);
 
-/// Rows of `from` as the left side of register tiles: [row / 4][column][row % 4]; rows that are
-/// missing to whole tiles are zeros.
+/// Packs rows of `from` as left operands of register tiles: [row / 4][column][row % 4]. Zero rows
+/// pad the last tile.
 template <class Number>
 void pack_rows(const MatrixView& from, std::uint64_t rows, std::uint64_t columns, Number* into) {
-  constexpr std::uint64_t kAhead = 16, kLine = 16;  // no prefetcher of a host's takes such steps
+  constexpr std::uint64_t kAhead = 16, kLine = 16;  // hosts do not prefetch such strides
   const std::uint64_t whole = rows / kTileRows * kTileRows;
   if (from.column_step == 1) {
     for (std::uint64_t row = 0; row < whole; row += kTileRows) {
@@ -64,7 +64,7 @@ void pack_rows(const MatrixView& from, std::uint64_t rows, std::uint64_t columns
   }
 }
 
-/// As many numbers as a register of 256 bits holds.
+/// The numbers in one 256-bit register.
 template <class Number>
 struct Lanes {
   using Type [[gnu::vector_size(32)]] = Number;
@@ -82,7 +82,7 @@ struct Lanes {
   }
 };
 
-/// sums[row * step + column] += left [4][depth], as pack_rows leaves it, times right
+/// sums[row * step + column] += left [4][depth], packed by pack_rows(), times right
 /// [depth][kTileColumns].
 template <class Number>
 void multiply_add_tile(const Number* left, const Number* right, std::uint64_t depth, Number* sums,

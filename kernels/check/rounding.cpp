@@ -10,9 +10,9 @@ namespace tessera::kernels {
 namespace {
 
 constexpr double kBoundDeviations = 8;
-constexpr double kWalk = 3;  // how many standard deviations a partial sum strays on its way
+constexpr double kWalk = 3;  // standard deviations that a partial sum strays on its way
 
-/// The error that `steps` roundings of relative error u may add to a sum.
+/// Bound on the error that `steps` roundings of relative error u add to a sum.
 double drift(double u, double steps, const ProductSum& sum) {
   const double likely = kBoundDeviations * u * std::sqrt(steps) *
                         (std::abs(sum.value) + kWalk * std::sqrt(sum.squares));

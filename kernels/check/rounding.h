@@ -7,7 +7,7 @@
 
 #include "kernels/check/comparison.h"
 
-/// How far rounded sums of products may be off. A sum of L products p in any order may be off by
+/// Error bounds for rounded sums of products. A sum of L products p in any order may be off by
 ///   min((S + 1) u sum |p|, 8 u sqrt(S + 1) (|sum p| + 3 sqrt(sum p^2)))
 ///   + the same for L sums of roundoff v + r |sum p| + (S + 2) smallest sum + smallest result
 /// where the partial sum is rounded S = ceil(L / depth) + parts times with roundoff u, inside a
@@ -16,7 +16,7 @@
 /// end (Higham and Mary, SIAM J. Sci. Comput. 41, 2019), whichever is less.
 namespace tessera::kernels {
 
-/// Half the smallest number above zero: what a rounding to a subnormal number may add.
+/// Half the smallest positive number: the largest error of rounding to a subnormal number.
 constexpr double half_smallest(program::Type type) {
   return type == program::Type::f16 ? 0x1p-25 : 0x1p-150;
 }
@@ -28,12 +28,12 @@ struct Rounding {
   double result;            ///< r: of rounding a result; 0 if it is the sum itself
   program::Type type;       ///< the result's
   program::Type partials;   ///< stored sums'
-  std::uint32_t depth = 1;  ///< products that are added up before the sum is stored
-  std::uint32_t parts = 1;  ///< partial sums that are added up at the end
+  std::uint32_t depth = 1;  ///< products added before the sum is stored
+  std::uint32_t parts = 1;  ///< partial sums added at the end
 };
 
-/// Roundings of results of type `result` from sums kept in `partials`, of which `depth` products at
-/// a time are added (in f32) before the sum is stored, in up to `parts` parts.
+/// Roundings of results of type `result` from sums of type `partials`: `depth` products at a time
+/// are added in f32 before the sum is stored, and up to `parts` partial sums at the end.
 Rounding rounding_of(program::Type result, program::Type partials, std::uint32_t depth = 1,
                      std::uint32_t parts = 1);
 
@@ -53,16 +53,16 @@ struct ProductSum {
                                   const Rounding& rounding) const;
 };
 
-/// Sums of products side by side: of a row with some columns.
+/// Several ProductSums side by side: one row times several columns.
 class ProductSums {
  public:
   explicit ProductSums(std::size_t count) : value_(count), magnitude_(count), square_(count) {}
-  /// Adds `weight` times each of so many numbers.
+  /// Adds `weight` times numbers[j] to each sum j.
   template <class Number>
   void add(double weight, const Number* numbers) {
     add_all<1, Number>({weight}, {numbers});
   }
-  /// Adds several weights, one after the other, each times numbers of its own.
+  /// Adds kTerms weights in order, each times its own numbers.
   template <std::size_t kTerms, class Number>
   void add_all(const std::array<double, kTerms>& weights,
                const std::array<const Number*, kTerms>& numbers) {
@@ -89,11 +89,11 @@ class ProductSums {
   std::uint64_t products_ = 0;
 };
 
-/// How far a rounded sum may be off.
+/// Allowed absolute error of a rounded sum.
 double allowed_error(const Rounding& rounding, const ProductSum& sum);
 
-/// The standard deviation that independent roundings give to a sum with random signs of `length`
-/// such elements, of which value and squares are means.
+/// Standard deviation, due to independent roundings, of a signed sum of `length` elements whose
+/// mean value and mean squares `sum` holds.
 double deviation(const Rounding& rounding, const ProductSum& sum, double length);
 
 }  // namespace tessera::kernels
