@@ -1,4 +1,4 @@
-// Tile code of training: what is done to single elements and to rows, in f32 and f16; the loss.
+// Tile code of training: elementwise and row operations in f32 and f16, and the loss.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
@@ -48,8 +48,8 @@ inline void relu(const Activation* call) {
   xtile::xctl<0>();
 }
 
-/// `smallest` has the smallest positive number in each lane: what it exceeds is zero or less, and
-/// that is never so of what is no number.
+/// `smallest` holds the smallest positive number in each lane. It exceeds exactly the numbers that
+/// are zero or less, and never a NaN.
 template <double (*kGreater)(double, double)>
 inline void relu_slope(const Activation* call, unsigned smallest) {
   const Part part = call->parts.mine();
@@ -102,28 +102,28 @@ struct Filling {
 
 struct CrossEntropy {
   const float* logits;  // rows of `pitch` floats, one a sample
-  float* gradient;      // the same
+  float* gradient;      // same layout as logits
   const unsigned* labels;
-  float* results;  // of each sample: its loss, 1 if the largest logit is its label's
+  float* results;  // per sample: loss; 1 if the largest logit is the label's
   unsigned samples, classes, pitch;
-  float scale;           // of gradients: one over the batch
-  unsigned rows;         // of the gradient: samples, and padding behind them
-  const Scale* scaling;  // of f16
+  float scale;           // factor of gradients: 1 / batch
+  unsigned rows;         // rows of the gradient: samples, then padding
+  const Scale* scaling;  // f16 only
 };
 
-/// 1 if it holds, otherwise 0. Nothing here branches on a value, so that the time of a step does
-/// not depend on its data: the compiler must not see that only these two are possible.
+/// Returns 1 if `holds`, else 0. The asm hides from the compiler that no other value is possible:
+/// it must not branch on data, so that a step's time does not depend on them.
 inline unsigned one_if(bool holds) {
   unsigned one = holds;
   __asm__("" : "+r"(one));
   return one;
 }
 
-/// Reduces a sample's logits, which it takes one after the other.
+/// Reduces a sample's logits, one by one, to the largest and the label's.
 struct Logits {
   float largest;
-  unsigned ahead;   ///< from the logit at hand to the label's; it counts down
-  unsigned chosen;  ///< `ahead` at the largest, the first of equal ones
+  unsigned ahead;   ///< distance from the current logit to the label's; counts down
+  unsigned chosen;  ///< `ahead` at the largest logit (the first of equal ones)
   unsigned bits = 0;
 
   Logits(float first, unsigned label) : largest(first), ahead(label), chosen(label) {}
@@ -137,14 +137,14 @@ struct Logits {
   [[nodiscard]] float is_right() const { return static_cast<float>(one_if(chosen == 0)); }
 };
 
-/// A share of the gradient, less `scale` at the label.
+/// An element of the gradient: `share`, minus `scale` at the label.
 inline float less_at_label(float share, float scale, unsigned ahead) {
   return __builtin_fmaf(-scale, static_cast<float>(one_if(ahead == 0)), share);
 }
 
 struct Totals {
   const float* results;
-  float* totals;  // mean loss, number of right ones
+  float* totals;  // mean loss, number of correct samples
   unsigned samples;
   float scale;
 };
@@ -190,7 +190,7 @@ extern "C" void training_fill_f16(const Filling* call) {
 }
 
 /// Softmax and cross-entropy of this worker's samples, and the gradient of the logits. Workers have
-/// no stack: what is needed once a sample is read again.
+/// no stack, so values needed once per sample are read again.
 extern "C" void training_cross_entropy(const CrossEntropy* call) {
   for (unsigned s = xtile::worker(); s < call->samples; s += xtile::workers()) {
     const unsigned row = s * call->pitch;
@@ -225,7 +225,7 @@ extern "C" void training_cross_entropy(const CrossEntropy* call) {
   xtile::xctl<0>();
 }
 
-/// Cross entropy of f16: computes again what it needs again, so that gradients are rounded once.
+/// Cross entropy of f16: recomputes exponentials, so that gradients are rounded once.
 extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
   const Half* const logits = reinterpret_cast<const Half*>(call->logits);
   Half* const gradients = reinterpret_cast<Half*>(call->gradient);
@@ -260,7 +260,7 @@ extern "C" void training_cross_entropy_f16(const CrossEntropy* call) {
   xtile::xctl<0>();
 }
 
-/// Adds up results of samples in their order; one worker.
+/// Adds up the results of samples in order; one worker.
 extern "C" void training_totals(const Totals* call) {
   const float* result = call->results;
   float loss = 0.0F;

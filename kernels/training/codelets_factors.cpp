@@ -1,26 +1,25 @@
-// Tile code of layers whose features lie by rows: biases, diagonals, and rotations from their
-// angles.
+// Tile code of layers with one feature per row: biases, diagonals, and rotations from angles.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
 
 namespace {
 
-/// Rows on a tile, dealt to workers.
+/// Rows on a tile, distributed over workers.
 struct Rows {
-  unsigned words;  // of a row that are meant
+  unsigned words;  // used per row
   unsigned count;  // rows
   unsigned pitch;  // words from row to row
 };
 
-/// Rows of 64-bit words, and a number for each.
+/// Rows of 64-bit words, and a number for each row.
 struct RowNumbers {
   double* rows;
-  float* numbers;  // that are added to rows of f16: f16
+  float* numbers;  // f16 if they are added to rows of f16
   Rows of;
 };
 
-/// Two such rows become another one or a number.
+/// Two sets of rows that are combined to rows or to numbers.
 struct RowPairs {
   const double* first;
   const double* second;
@@ -42,12 +41,12 @@ inline void add_bias(const RowNumbers* call) {
   xtile::xctl<0>();
 }
 
-/// A word's numbers, added to sums in f32: those of f32 as they are, of f16 two by two.
+/// Adds a word's numbers to two f32 sums: two f32 at once, or four f16 in two steps.
 inline double added(double word, double sums, float /*type*/) { return xtile::add_2s(word, sums); }
 inline double added(double word, double sums, Half /*type*/) {
   return xtile::add_2s(xtile::unpkh_2s(word), xtile::add_2s(xtile::unpkl_2s(word), sums));
 }
-/// Products of two words' numbers, added to sums likewise.
+/// Adds the products of two words' numbers to the sums in the same way.
 inline double added(double a, double b, double sums, float /*type*/) {
   return xtile::fma_2s(a, b, sums);
 }
@@ -56,7 +55,7 @@ inline double added(double a, double b, double sums, Half /*type*/) {
                        xtile::fma_2s(xtile::unpkl_2s(a), xtile::unpkl_2s(b), sums));
 }
 
-/// In f32.
+/// Sums each row in f32.
 template <class Number>
 inline void row_sums(const RowNumbers* call) {
   for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
@@ -69,7 +68,7 @@ inline void row_sums(const RowNumbers* call) {
   xtile::xctl<0>();
 }
 
-/// Rows times a number each.
+/// Multiplies each row by its number.
 template <class Number, double (*kMultiply)(double, double)>
 inline void scale_rows(const RowPairs* call) {
   const Number* const numbers = reinterpret_cast<const Number*>(call->second);
@@ -83,7 +82,7 @@ inline void scale_rows(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
-/// Sums of products of two rows, in f32.
+/// Dot product of each pair of rows, in f32.
 template <class Number>
 inline void row_products(const RowPairs* call) {
   float* const sums = reinterpret_cast<float*>(call->result);
@@ -100,8 +99,8 @@ inline void row_products(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
-/// Rows of complex numbers, a word of real parts and one of imaginary parts, times such a pair of
-/// words each, or times its conjugate.
+/// Multiplies rows of complex numbers (a word of real parts, then one of imaginary parts) by one
+/// such pair of words per row, or by its conjugate.
 template <bool kConjugate>
 inline void scale_complex(const RowPairs* call) {
   for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
@@ -128,9 +127,9 @@ struct Widening {
 
 struct Rotations {
   const float* angles;
-  float* turns;  // cosine and sine of each
+  float* turns;  // cosine and sine of each angle
   unsigned count;
-  Half* halves;  // the same, as tiles apply them; of f16
+  Half* halves;  // the same in f16, as tiles apply them
 };
 
 template <bool kHalves>
@@ -165,7 +164,7 @@ extern "C" void training_row_products_f16(const RowPairs* call) { row_products<H
 extern "C" void training_scale_complex(const RowPairs* call) { scale_complex<false>(call); }
 extern "C" void training_scale_conjugate(const RowPairs* call) { scale_complex<true>(call); }
 
-/// Sums of rows times the conjugates of others, complex as above: each lane its own.
+/// Sums of complex rows times conjugates of others, laid out as above; each lane has its own sum.
 extern "C" void training_complex_products(const RowPairs* call) {
   for (unsigned row = xtile::worker(); row < call->of.count; row += xtile::workers()) {
     const double* a = call->first + row * call->of.pitch;
@@ -187,7 +186,7 @@ extern "C" void training_complex_products(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
-/// f16 becomes f32.
+/// Converts f16 to f32.
 extern "C" void training_widen(const Widening* call) {
   const Part part = call->parts.mine();
   const double* from = shifted(call->from, part.offset);

@@ -1,6 +1,6 @@
-// Tile code of training: learning rates, and the optimisers in f32. In f16: scaled gradients,
-// looked over for overflow and added up over copies of the network; weights in f32 that follow
-// them, and those in f16 that products take.
+// Tile code of training: learning rates, and the optimisers in f32. For f16: overflow detection in
+// scaled gradients, sums of gradients over copies of the network, updates of f32 masters, and
+// rounding of masters to f16 weights.
 #include "kernels/training/tile_code.h"
 
 using namespace training;
@@ -9,16 +9,16 @@ namespace {
 
 struct Schedule {
   Rate* rate;
-  unsigned every;  // the rate falls so after so many steps; 0: never
+  unsigned every;  // steps after which `factor` applies to the rate; 0: never
   float factor;
-  float first_decay, second_decay;  // zero: no moments
+  float first_decay, second_decay;  // 0: no moments
   unsigned warm_up;
-  float wave;  // the angle of a step
+  float wave;  // cosine's angle per step; 0: no cosine
   float lowest;
-  const Scale* scaling;  // of f16
+  const Scale* scaling;  // f16 only
 };
 
-/// Counts the step that begins and what the moments are worth.
+/// Begins a step: counts it, and updates the rate and the moments' corrections.
 __attribute__((always_inline)) inline void next_step(const Schedule* call) {
   Rate* const rate = call->rate;
   if (call->every != 0 && rate->step != 0 && rate->step % call->every == 0)
@@ -32,7 +32,7 @@ __attribute__((always_inline)) inline void next_step(const Schedule* call) {
   rate->step_size = rate->rate * root / (one - rate->first);
 }
 
-/// next_step() where rates rise at first, or follow a wave.
+/// next_step() with a warm-up or a cosine schedule.
 __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* call) {
   next_step(call);
   Rate* const rate = call->rate;
@@ -45,8 +45,8 @@ __attribute__((always_inline)) inline void next_step_of_wave(const Schedule* cal
     rate->step_size *= lowest + (one - lowest) * constant(0.5F) * (one + turn.cosine);
 }
 
-/// The step size of the step that begins; one worker. `scaled`: unless the step is skipped, which
-/// does not count then.
+/// Computes the step size of the step that begins; one worker. `kScaled`: does nothing if the step
+/// is skipped, so that it does not count.
 template <void (*kNext)(const Schedule*), bool kScaled>
 inline void schedule(const Schedule* call) {
   if (!kScaled || call->scaling->skipped == 0.0F) kNext(call);
@@ -65,11 +65,11 @@ struct Update {
 
 struct Looking {
   const double* base;
-  unsigned* flags;  // one a worker
+  unsigned* flags;  // one per worker
   Parts<Part> parts;
 };
 
-/// Flags infinities and NaNs of a stretch: zero times either is NaN.
+/// Flags infinities and NaNs in a worker's part: zero times either is NaN.
 template <double (*kFma)(double, double, double), double (*kLow)(double), double (*kHigh)(double)>
 inline void look(const Looking* call) {
   const Part part = call->parts.mine();
@@ -100,7 +100,7 @@ struct Rescaling {
   Scale* state;
   const unsigned* flags;
   unsigned count;
-  unsigned window;  // steps without overflow after which the scale doubles; 0: it stays
+  unsigned window;  // steps without overflow before the scale doubles; 0: never
   float largest;
 };
 
@@ -120,7 +120,7 @@ struct SingleSum {
   void add(double word) { sum = xtile::add_2s(sum, word); }
   double result() const { return sum; }
 };
-/// Sums of f16, in f32.
+/// Sums f16 numbers in f32.
 struct HalfSum {
   double low, high;
 
@@ -132,7 +132,7 @@ struct HalfSum {
   double result() const { return xtile::pack_4h(low, high); }
 };
 
-/// The sum of stretches, array after array.
+/// Adds arrays elementwise, in order.
 template <class Sum>
 inline void add_up(const Summing* call) {
   const Part part = call->parts.mine();
@@ -148,9 +148,9 @@ inline void add_up(const Summing* call) {
   xtile::xctl<0>();
 }
 
-/// Parts count four parameters as a word.
+/// In `parts` a word is four parameters.
 struct ScaledUpdate {
-  void* weights;  // that products take
+  void* weights;  // operands of products
   const void* gradient;
   float* first;  // moments, or the velocity
   float* second;
@@ -169,7 +169,7 @@ struct ScaledUpdate {
   }
 };
 
-/// Four gradients as two words of f32.
+/// Four gradients, as two words of f32.
 struct Four {
   double low, high;
 
@@ -184,7 +184,7 @@ struct Four {
   }
 };
 
-/// Momentum, where masters in f32 are what Weight is made of, if it is not what they are.
+/// Momentum on f32 masters, which are rounded to Weight if that is f16.
 template <class Weight, class Gradient>
 inline void momentum(const ScaledUpdate* call) {
   const Part part = call->parts.mine();
@@ -280,14 +280,13 @@ extern "C" void training_overflow_f16(const Looking* call) {
   look<xtile::fma_4h, xtile::unpkl_2s, xtile::unpkh_2s>(call);
 }
 
-/// One worker.
+/// ORs flags; one worker.
 extern "C" void training_any(const Flags* call) {
   *call->any = any_of(call->flags, call->count);
   xtile::xctl<0>();
 }
 
-/// Applies this step's overflow to the step and to the next one's scale; the first of all workers
-/// does it.
+/// Skips this step if a flag reports overflow, and sets the next scale; only the first worker acts.
 extern "C" void training_rescale(const Rescaling* call) {
   if (xtile::worker() == 0) {
     Scale* const state = call->state;
@@ -308,7 +307,7 @@ extern "C" void training_rescale(const Rescaling* call) {
 extern "C" void training_sum(const Summing* call) { add_up<SingleSum>(call); }
 extern "C" void training_sum_f16(const Summing* call) { add_up<HalfSum>(call); }
 
-// By the types of weights and gradients. Angles have no weights in f16: f32_f32.
+// Named by the types of weights and gradients. Angles have no f16 weights: f32_f32.
 extern "C" void training_momentum_f16_f16(const ScaledUpdate* call) { momentum<Half, Half>(call); }
 extern "C" void training_momentum_f16_f32(const ScaledUpdate* call) { momentum<Half, float>(call); }
 extern "C" void training_momentum_f32_f32(const ScaledUpdate* call) {

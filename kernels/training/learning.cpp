@@ -11,7 +11,7 @@ namespace tessera::training {
 
 namespace {
 
-/// As the tile code has it.
+/// Layout as in the tile code.
 struct Rate {
   std::uint32_t step;
   float rate, first, second, step_size, root;
@@ -52,12 +52,12 @@ std::string update_codelet(const Learning& learning, bool scaled, program::Type 
                      config::name_of(data::kFloatTypes, gradients));
 }
 
-/// Scaled code takes words of four parameters.
+/// Scaled code processes four parameters at a time.
 std::uint64_t update_bytes(const Stretch& stretch, bool scaled) {
   return scaled ? stretch.count * sizeof(std::uint16_t) : stretch.gradient_bytes();
 }
 
-/// The cosine of an angle as the tile code makes it: Cephes' polynomials beside quarter turns.
+/// Cosine as the tile code computes it: quarter turns and Cephes' polynomials.
 float cosine_of(float angle) {
   const float turns = angle * 0.63661977236758134F;
   const int quarter = static_cast<int>(turns < 0.0F ? turns - 0.5F : turns + 0.5F);

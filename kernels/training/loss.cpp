@@ -15,7 +15,7 @@ program::Vertex totals_call(Statement& statement, BufferId results, BufferId tot
       .one({Place{results}, Place{total}, word(count), bits_of(scale)});
 }
 
-/// How a batch's samples are dealt to tiles: as many as there are, or one a sample.
+/// Distribution of a batch's samples over all tiles, or over one tile per sample if fewer.
 EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
   return {samples, std::min(samples, statement.machine().tiles)};
 }
@@ -29,25 +29,25 @@ void fill_labels(Interval samples, std::span<std::byte> into, const Label& label
   }
 }
 
-/// The samples of a tile; none on most.
+/// The samples of a tile; may be none.
 Interval samples_on(const EvenSplit& split, Tile tile) {
   return tile < split.parts ? split.part(tile) : Interval{0, 0};
 }
 
-/// Rows of a batch on tiles. Those of padding stand on the last tile that has samples.
+/// Rows of a batch on tiles. Padding rows are on the last tile that has samples.
 struct BatchRows {
   EvenSplit split;
   std::uint64_t padded, row_bytes;
 
   [[nodiscard]] Interval samples(Tile tile) const { return samples_on(split, tile); }
-  /// With those of padding.
+  /// Samples and padding rows.
   [[nodiscard]] Interval rows(Tile tile) const {
     const Interval mine = samples(tile);
     return {mine.begin, tile + 1 == split.parts ? padded : mine.end};
   }
 };
 
-/// Tiles that hold rows of `gradient` take them from the samples' tiles.
+/// Tiles that hold rows of `gradient` pull them from the samples' tiles.
 void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferId from, Tile tile,
                     Pulls& pulls) {
   const std::uint64_t first = gradient.stored.begin(tile);
@@ -116,7 +116,7 @@ std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& stateme
   };
 }
 
-/// Each tile takes the logits of its samples, and gives back gradients and the sum of its losses.
+/// Each tile pulls the logits of its samples; others pull its gradients and its sum of losses.
 BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const LossOf& loss,
                        BufferId labels, const MatrixArray* gradient,
                        std::optional<BufferId> scale) {

@@ -9,10 +9,10 @@ namespace tessera::training {
 
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: what code that adds them takes at once
-constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates
+constexpr std::uint64_t kLeastBytes = 16;  // of a gradient: code that adds them takes 16 at once
+constexpr std::uint64_t kMostAtOnce = 4;   // parameters that tile code updates together
 
-/// Values of a tile's parameters from number `first` of `numbers` on; zeros where there is none.
+/// Writes values of a tile's parameters from numbers[first] on; zeros at kNoNumber and beyond.
 void fill_initial(const std::vector<double>& values, const std::vector<std::uint64_t>& numbers,
                   std::uint64_t first, program::Type type, std::span<std::byte> into) {
   for (std::uint64_t i = 0; i < into.size() / data::element_bytes(type); ++i) {
@@ -21,7 +21,7 @@ void fill_initial(const std::vector<double>& values, const std::vector<std::uint
   }
 }
 
-/// Calls take(number of the parameters, other copy, its tile) for all copies but that of `tile`.
+/// Calls take(index in `all`, other copy, its tile) for all copies except that of `tile`.
 template <class Take>
 void for_others(const std::vector<Parameters>& all, Tile tile, const Take& take) {
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -99,7 +99,7 @@ void ParameterMaker::add_weights(Parameters& of) const {
 BufferId ParameterMaker::kept(const Parameters& of, std::string_view name, bool filled) const {
   BufferId made{};
   const auto bytes = [of](Tile tile) -> std::uint64_t {
-    // The first copy's share is no smaller than any other's.
+    // The first copy's share is the largest.
     if (tile >= of.copies.tiles * of.copies.count) return 0;
     const std::optional<Stretch> largest = of.share(tile % of.copies.tiles, 0);
     return largest ? largest->count * kElementBytes : 0;

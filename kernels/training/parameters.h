@@ -11,16 +11,16 @@ namespace tessera::training {
 
 struct Learning;
 
-/// Parameters of a layer on one tile, with what training keeps of them: `count` of them, whole
-/// words, zeros where there are none.
+/// A layer's parameters on one tile, with their training state: `count` elements, whole words,
+/// padded with zeros.
 struct Stretch {
   BufferId weights{};   ///< operands of products, in matrices' type
   BufferId masters{};   ///< f32, changed by gradients; rounded to f16 weights, or the f32 weights
-  BufferId gradient{};  ///< if trained, as all that follows
-  BufferId first{}, second{};  ///< moments; of sgd one
+  BufferId gradient{};  ///< only if trained, as are the moments
+  BufferId first{}, second{};  ///< moments; SGD has one
   std::uint64_t count = 0;
-  std::uint64_t begin = 0;  ///< the first of those meant, where it is a part; all that is kept
-                            ///< apart from weights is of that part
+  std::uint64_t begin = 0;  ///< first parameter, if this is a share of a tile's; arrays of
+                            ///< masters (apart from weights) and moments hold the share only
   program::Type type = program::Type::f32;       ///< type of weights
   program::Type gradients = program::Type::f32;  ///< type of the gradient
 
@@ -33,42 +33,42 @@ struct Stretch {
   [[nodiscard]] Place kept_place(BufferId buffer) const {
     return buffer == weights ? weights_place() : Place{buffer};
   }
-  /// The part that one of several copies of the network updates; none for few parameters.
+  /// The share that one of several network copies updates; nullopt if there are too few parameters.
   [[nodiscard]] std::optional<Stretch> share(std::uint32_t copies, std::uint32_t copy) const;
   [[nodiscard]] std::uint64_t gradient_bytes() const {
     return count * data::element_bytes(gradients);
   }
 };
 
-/// The parameters that a tile of a copy has, in order: their numbers in their layer, or kNoNumber.
+/// The numbers in their layer of the parameters on a tile of a copy, in order; kNoNumber: padding.
 using Numbering = std::function<std::vector<std::uint64_t>(Tile)>;
 constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
 
-/// Parameters of a layer in arrays. Each copy of the layer has the same weights; moments, and
-/// masters apart from weights, a tile has of its copy's share alone.
+/// Arrays of a layer's parameters. Each copy of the layer has the same weights; moments, and
+/// masters apart from weights, exist on a tile only for its copy's share.
 struct Parameters {
   BufferId weights{}, masters{}, gradient{}, first{}, second{};
-  std::function<std::uint64_t(Tile)> count;  ///< on a tile of a copy: whole words; 0: none there
-  Numbering numbers;                         ///< none: nobody asks which ones these are
-  program::Type type = program::Type::f32;   ///< type of weights
+  std::function<std::uint64_t(Tile)> count;      ///< on a tile of a copy, in whole words; 0: none
+  Numbering numbers;                             ///< empty: not needed
+  program::Type type = program::Type::f32;       ///< type of weights
   program::Type gradients = program::Type::f32;  ///< type of the gradient
   plan::Copies copies;
 
   [[nodiscard]] program::Type master_type() const {
     return masters != weights ? program::Type::f32 : type;
   }
-  /// The share on `tile` of the machine that the tile's copy updates.
+  /// The share of the parameters on `tile` of the machine that its copy updates.
   [[nodiscard]] std::optional<Stretch> share(Tile tile) const;
-  /// The share of another copy, `copy`, on its tile in that place.
+  /// The share of copy `copy`, on its tile that corresponds to `tile`.
   [[nodiscard]] std::optional<Stretch> share(Tile tile, std::uint32_t copy) const;
 };
 
-/// States the tensor of parameters where they are kept after a run: it begins with the layer's
-/// parameter `first`.
+/// Declares the tensor of parameters (masters) after a run. Its first element is the layer's
+/// parameter number `first`.
 void add_tensor(plan::Description& description, const program::Tensor& tensor,
                 const Parameters& parameters, std::uint64_t first = 0);
 
-/// Makes parameters of one layer; nothing is trained without `learning`.
+/// Creates the parameters of one layer; without `learning` they are not trained.
 class ParameterMaker {
  public:
   using Count = std::function<std::uint64_t(Tile tile)>;
@@ -79,13 +79,13 @@ class ParameterMaker {
                  Initial initial)
       : statement_(statement), learning_(learning), copies_(copies), initial_(std::move(initial)) {}
 
-  /// Parameters with room for gradients.
+  /// Parameters with an array for gradients.
   [[nodiscard]] Parameters make(const Count& count, const Numbering& numbers,
                                 program::Type gradients) const;
-  /// Parameters that no product takes, as angles: f32 whatever matrices are.
+  /// Parameters that are no operands of products, e.g. angles: f32 for all types of matrices.
   [[nodiscard]] Parameters apart(const Count& count, const Numbering& numbers) const;
-  /// Parameters of a matrix, which lies in an array if they have no numbers, else comes to lie in
-  /// theirs; their gradients will lie like it.
+  /// Parameters of a matrix. Without `numbers` they use its array; else `weights` gets theirs.
+  /// Gradients must have the layout of the matrix.
   [[nodiscard]] Parameters around(MatrixArray& weights, const Numbering& numbers = {}) const;
 
  private:
@@ -96,7 +96,7 @@ class ParameterMaker {
   void add_weights(Parameters& parameters) const;
   /// Adds moments, and masters if weights are f16.
   void keep(Parameters& parameters) const;
-  /// f32 numbers of each copy's share: what they are before training, or zeros.
+  /// An f32 array for each copy's share: initial parameters if `filled`, else zeros.
   [[nodiscard]] BufferId kept(const Parameters& of, std::string_view name, bool filled) const;
 
   Statement& statement_;
@@ -105,15 +105,15 @@ class ParameterMaker {
   Initial initial_;
 };
 
-// Copies of what is trained lie on groups of tiles, each with its part of a batch (plan::Copies).
-// Their exchanges are stated as steps of all tiles.
+// Data parallelism: copies of the network lie on groups of tiles, each with its part of a batch
+// (plan::Copies). Exchanges between copies are steps of all tiles.
 
-/// States that each copy sums the gradients of its shares, its own first and then the others' in
-/// order (reduce-scatter). What a copy's tiles add up among themselves they have done.
+/// Adds a reduce-scatter: each copy sums the gradients of its shares, its own first and then the
+/// others' in order. Sums among a copy's own tiles must be complete.
 void add_sums(Statement& statement, const std::vector<Parameters>& parameters);
-/// States that all copies take the weights of all shares (all-gather).
+/// Adds an all-gather: all copies pull the updated weights of all shares.
 void add_weights(Statement& statement, const std::vector<Parameters>& parameters);
-/// States that the copies' losses are added up, as cross_entropy() gives them: on tile 0.
+/// Adds up the copies' results of cross_entropy() on tile 0.
 BufferId add_totals(Statement& statement, BufferId totals, plan::Copies copies);
 
 }  // namespace tessera::training

@@ -26,7 +26,7 @@ void describe_padding(config::Fields& fields, std::uint32_t& padding) {
       padding, config::one_of(kPaddings));
 }
 
-/// Powers of two that blocks of some product, summed in f32, divide, the most first.
+/// Candidates are the larger block sides of all forms summed in f32, the largest first.
 std::vector<std::uint32_t> paddings(const MachineConfig& machine, std::uint32_t pinned,
                                     bool pinned_products, program::Type type) {
   std::set<std::uint32_t, std::greater<>> all;
@@ -46,7 +46,7 @@ DenseKeys keys_of(const DensePlan& plan) {
   return {plan.forward.candidate.plan, of(plan.weight_gradient), of(plan.input_gradient)};
 }
 
-/// The user wrote layers, not the m, n and k that the planner of gemm names.
+/// Rewords errors: the user wrote layers, not the m, n and k of gemm's planner.
 gemm::Candidate ProductPlanner::candidate(const gemm::Problem& problem, const Use& use) const {
   if (!use.pinned) return gemm::find_plan(problem, costs_);
   try {

@@ -9,15 +9,15 @@
 
 namespace tessera::training {
 
-/// A dense product with its plan, sizes padded.
+/// A dense product of padded sizes, and its plan.
 struct PlannedProduct {
   gemm::Product size;
   gemm::Candidate candidate;
   gemm::Geometry geometry;
 };
 
-/// Products of a layer y = x W: the gradient of W where it is trained, and that of x where others
-/// are before it.
+/// Products of a layer y = x W: forward, the gradient of W if trained, and the gradient of x if the
+/// layer is not the first.
 struct DensePlan {
   std::uint32_t padding;  ///< padding of its matrices
   PlannedProduct forward;
@@ -25,22 +25,22 @@ struct DensePlan {
 };
 struct PlannedLayer {
   std::optional<DensePlan> plan;
-  std::string misfit = {};  ///< without a plan: what fits no tile, and why
+  std::string misfit = {};  ///< if there is no plan: the product that does not fit, and why
 };
-/// Their plans as they are printed and pinned.
+/// Their plans as printed and pinned.
 struct DenseKeys {
   std::optional<gemm::Plan> forward, weight_gradient, input_gradient;
 };
 void describe(config::Fields& fields, DenseKeys& keys);
-/// The key of a plan that says what matrices are padded to; 0: searched.
+/// Describes the plan's key `padding` of matrices; 0: searched.
 void describe_padding(config::Fields& fields, std::uint32_t& padding);
-/// Those to search: the pinned one; with `pinned_products` but none pinned the largest. Throws
-/// KeyError if no product's blocks divide it.
+/// The paddings to search: the pinned one, the largest if only products are pinned, else all.
+/// Throws KeyError if no block shape has the pinned size.
 std::vector<std::uint32_t> paddings(const MachineConfig& machine, std::uint32_t pinned,
                                     bool pinned_products, program::Type type = program::Type::f32);
 DenseKeys keys_of(const DensePlan& plan);
 
-/// A layer in words of the config.
+/// A layer as the config describes it.
 struct DenseLayer {
   std::uint32_t samples, inputs, outputs;
   std::string key;  ///< "workload.layers[1]"
@@ -48,8 +48,8 @@ struct DenseLayer {
   DenseKeys pinned = {};
 };
 
-/// Plans the products of a program, each size once: of one type, summed in f32, by rows that
-/// are padded to multiples of `padding`, on tiles of which `reserved` bytes are taken.
+/// Plans the products of a program, each size once: operands of one type, sums in f32, row-major
+/// matrices padded to multiples of `padding`, and `reserved` bytes of each tile in use.
 class ProductPlanner {
  public:
   ProductPlanner(MachineCosts& costs, std::uint64_t reserved, std::uint32_t padding,
@@ -59,12 +59,12 @@ class ProductPlanner {
   [[nodiscard]] PlannedLayer plan(const DenseLayer& layer);
 
  private:
-  /// A product's purpose, in words of the config that asks for it, and its plan if it is pinned.
+  /// A product's purpose in the config's words, for errors, and its pinned plan if any.
   struct Use {
     std::string key, what;
     const std::optional<gemm::Plan>& pinned;
   };
-  /// [m, k] times [k, n]; nothing once there is a misfit.
+  /// Plans [m, k] times [k, n]; nullopt once `misfit` is set.
   std::optional<PlannedProduct> product(std::uint32_t m, std::uint32_t k, std::uint32_t n,
                                         const Use& use, std::string& misfit);
   [[nodiscard]] gemm::Candidate candidate(const gemm::Problem& problem, const Use& use) const;
@@ -76,7 +76,7 @@ class ProductPlanner {
   std::vector<PlannedProduct> known_;
 };
 
-/// Bytes that a matrix of this size takes on the fullest tile.
+/// Bytes of a matrix of this size on the fullest tile.
 std::uint64_t matrix_bytes(std::uint32_t rows, std::uint32_t columns, const MachineConfig& machine,
                            std::uint32_t padding, program::Type type = program::Type::f32);
 

@@ -13,7 +13,7 @@ namespace tessera::training {
 
 namespace {
 
-/// The two numbers that a transfer brings each step.
+/// The names of the two numbers that a transfer sends each step.
 struct Told {
   std::string_view transfer;
   std::string first, second;
@@ -34,7 +34,7 @@ void add(std::vector<program::Tensor>& tensors, const Told& told, std::uint32_t 
   }
 }
 
-/// Mean share of samples that were right.
+/// Mean share of correct samples.
 double accuracy(const std::vector<StepResult>& steps, std::uint32_t batch) {
   double right = 0;
   for (const StepResult& step : steps) right += step.right;
@@ -58,7 +58,7 @@ void add_divergence(nlohmann::ordered_json& results, const std::vector<StepResul
                     number(skipped), steps.size(), skipped->scale));
 }
 
-/// How many samples were in none of so many batches.
+/// Adds the number of samples that were in none of the first `batches` batches.
 void add_not_used(nlohmann::ordered_json& results, const std::string& key, const char* what,
                   const Batches& of, std::uint64_t batches) {
   const std::uint64_t left = of.samples - std::min(of.samples, batches * of.batch);

@@ -6,7 +6,7 @@ namespace tessera::training {
 
 namespace {
 
-/// As the tile code has it.
+/// Layout as in the tile code.
 struct Scale {
   float scale, used, skipped, inverse;
   std::uint32_t good;
@@ -14,7 +14,7 @@ struct Scale {
 
 constexpr std::uint32_t kFlagBytes = sizeof(std::uint32_t);
 
-/// `count(tile)` words become one, not zero if one of them is not.
+/// Calls that OR `count(tile)` words into one.
 CallsOf any(Statement& statement, BufferId flags, std::function<std::size_t(Tile)> count,
             BufferId result) {
   return [code = statement.code("training_any"), flags, count = std::move(count), result](
@@ -26,7 +26,7 @@ CallsOf any(Statement& statement, BufferId flags, std::function<std::size_t(Tile
 
 }  // namespace
 
-// 2^16 at first and 2,000 steps are apex's, and of torch.cuda.amp.GradScaler.
+// The start of 2^16 and the window of 2,000 steps are those of apex and torch.cuda.amp.GradScaler.
 void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with) {
   fields.field({"loss_scale",
                 "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
@@ -55,7 +55,7 @@ Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies 
           },
           true)) {}
 
-/// Flags of a tile's workers become one of the tile, then one of each group.
+/// ORs the flags of a tile's workers, then those of each group's tiles.
 Scaling::Found Scaling::look(const std::vector<Parameters>& parameters) {
   const auto all = std::make_shared<const std::vector<Parameters>>(parameters);
   const std::size_t contexts = statement_.contexts();

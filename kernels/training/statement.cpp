@@ -49,7 +49,7 @@ Codelet Statement::code(const std::string& name) const {
 
 namespace {
 
-/// Elements of what a tile holds of a matrix, rounded; zeros where it is padding.
+/// Writes a tile's elements of a matrix, rounded; padding is zero.
 template <class Fill>
 void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> into,
                    const Fill& fill) {
@@ -58,9 +58,9 @@ void fill_elements(const MatrixArray& matrix, Tile tile, std::span<std::byte> in
   });
 }
 
-/// A matrix cut into rectangles, one a tile at most, about as high as wide.
+/// A matrix cut into roughly square rectangles, at most one per tile.
 struct Grid {
-  EvenSplit down, across;  ///< in groups of `grain` rows and columns
+  EvenSplit down, across;  ///< in units of `grain` rows and columns
   std::uint32_t grain;
 
   [[nodiscard]] Interval rows(std::uint32_t tile) const {
@@ -70,7 +70,7 @@ struct Grid {
     return scaled(across.part(tile % across.parts));
   }
   [[nodiscard]] std::uint32_t tiles() const { return down.parts * across.parts; }
-  /// The rectangle of a tile in a matrix of so many columns.
+  /// The rectangle of a tile in a matrix of `width` columns.
   [[nodiscard]] sparse::Chunked part(std::uint32_t tile, std::uint32_t width) const {
     if (tile >= tiles()) return {{0, 0}, 1, 1, {0, 0}};
     return {{0, elements(tile)}, word(rows(tile).size()), columns(tile).size(),
@@ -80,7 +80,7 @@ struct Grid {
   [[nodiscard]] std::uint64_t elements(std::uint32_t tile) const {
     return tile < tiles() ? rows(tile).size() * columns(tile).size() : 0;
   }
-  /// The tile that has an element.
+  /// The tile that holds an element.
   [[nodiscard]] std::uint32_t holder(std::uint64_t row, std::uint64_t column) const {
     return word(down.holder(row / grain) * across.parts + across.holder(column / grain));
   }
@@ -91,7 +91,7 @@ struct Grid {
   }
 };
 
-/// The grid whose fullest tile has least to hold, then least rows and columns to send.
+/// The grid that minimises the fullest tile's elements plus its rows and columns.
 Grid grid_of(const Statement::Extent& extent, std::uint32_t tiles) {
   const std::uint32_t grain = extent.grain;
   const std::uint32_t down = extent.rows / grain;
@@ -167,7 +167,7 @@ void Statement::add_calls(std::string name, Tile tiles, std::vector<CallsOf> cal
   });
 }
 
-/// Those of gemm, and the tiles of an operand's panels that have most of them.
+/// Representatives: those of gemm, and the tiles that hold most of an operand's panels.
 void Statement::product(const gemm::Geometry& geometry, const MatrixArray& a, const MatrixArray& b,
                         const MatrixArray& c) {
   gemm::describe_product(description_, geometry, machine_, code_.sparse.gemm,

@@ -14,9 +14,9 @@
 #include "sim/data/element.h"
 #include "sim/machine/machine_config.h"
 
-/// Parts of a training step, as steps of a description. Matrices are of one type, f32 or f16; sums,
-/// weights that are updated and what an optimiser keeps are f32. Functions of steps keep values: a
-/// Statement may end before the description.
+/// Parts of a training step as steps of a description. Matrices have one type, f32 or f16; sums,
+/// masters and optimiser state are f32. Functions of steps capture values, so the description may
+/// outlive a Statement.
 namespace tessera::training {
 
 using kernels::Arguments;
@@ -24,9 +24,9 @@ using kernels::Codelet;
 using plan::Tile;
 
 constexpr std::uint32_t kElementBytes = 4;  ///< f32
-constexpr std::uint64_t kWordBytes = 8;     ///< bytes that elementwise code takes at once
+constexpr std::uint64_t kWordBytes = 8;     ///< unit of elementwise code
 
-/// The value as f32, as an argument of a vertex.
+/// The bits of the value as f32, for an argument of a vertex.
 constexpr std::uint32_t bits_of(double value) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
@@ -35,33 +35,33 @@ inline void fill_zeros(std::span<std::byte> into) { std::memset(into.data(), 0, 
 
 using CallsOf = std::function<void(Tile, Calls&)>;
 
-/// The tile code that a training calls. Outlives descriptions.
+/// The tile code of trainings. Must outlive descriptions.
 struct TileCode {
   elf::KernelCode training{"training"};
   sparse::TileCode sparse;
 };
 
-/// Tiles in groups of about as many as there are groups, each on its first tile: what all have
-/// comes to one in two steps.
+/// About sqrt(n) groups of n tiles, each led by its first tile: a reduction of all tiles takes two
+/// steps.
 struct Groups {
   std::vector<Tile> tiles;  ///< ascending
-  std::size_t size;         ///< tiles of a group, but of the last
+  std::size_t size;         ///< tiles per group; the last may have fewer
 
   explicit Groups(std::vector<Tile> all);
   static Groups of_first(Tile count);  ///< tiles 0 to `count` - 1
-  /// Tiles of the group that begins with `tile`; none if none does.
+  /// Tiles of the group that begins with `tile`; empty if none does.
   [[nodiscard]] std::span<const Tile> members(Tile tile) const;
-  [[nodiscard]] std::vector<Tile> leads() const;  ///< the first of each group
+  [[nodiscard]] std::vector<Tile> leads() const;  ///< first tile of each group
 };
-/// `bytes` of each of these tiles, one behind the other.
+/// Pulls `bytes` from each of these tiles, concatenated.
 void pull_each(Pulls& pulls, BufferId into, std::span<const Tile> tiles, BufferId from,
                std::uint32_t bytes);
 
-/// A matrix of f32 or f16: row-major, padded with zeros in both directions, dealt in equal
-/// stretches to all tiles, in an array.
+/// A matrix of f32 or f16: row-major, zero-padded in both dimensions, distributed in equal shares
+/// over all tiles.
 struct MatrixArray {
   std::uint32_t rows, columns, padded_rows;
-  std::uint32_t pitch;  ///< elements from row to row: columns with padding
+  std::uint32_t pitch;  ///< row stride in elements: columns and padding
   gemm::RowMajor stored;
   BufferId array;
   program::Type type;
@@ -72,7 +72,7 @@ struct MatrixArray {
   [[nodiscard]] gemm::RowArray lies() const { return {stored, array}; }
 };
 
-/// Rows of a matrix that are given, wherever they lie.
+/// Source rows of a transposition, in any layout.
 struct GivenLines {
   struct Piece {
     Tile tile;
@@ -80,13 +80,13 @@ struct GivenLines {
     std::uint32_t at;  ///< from `begin`
     std::uint32_t bytes;
   };
-  /// Where bytes [begin, end) of a row lie. What lies in several places is named as often.
+  /// The places of bytes [begin, end) of a row. Bytes in several places are listed once for each.
   std::function<std::vector<Piece>(std::uint64_t row, std::uint64_t begin, std::uint64_t end)>
       pieces;
   std::function<std::uint64_t(Tile)> bytes_on;  ///< bytes of all rows
-  std::uint64_t rows, row_bytes;                ///< that lie somewhere
+  std::uint64_t rows, row_bytes;                ///< rows that exist, and bytes of each
 };
-/// Rows of a matrix that tiles want.
+/// Destination rows of a transposition.
 struct WantedLines {
   struct Piece {
     std::uint64_t row, begin;  ///< begin: the first byte of the row
@@ -94,7 +94,7 @@ struct WantedLines {
     std::uint32_t bytes;
   };
   std::function<std::vector<Piece>(Tile)> pieces;
-  std::uint64_t rows, row_bytes;  ///< that some tile wants
+  std::uint64_t rows, row_bytes;  ///< rows that some tile needs, and bytes of each
 };
 GivenLines given(const MatrixArray& matrix);
 WantedLines wanted(const MatrixArray& matrix);
@@ -103,8 +103,8 @@ enum class Activation : std::uint8_t { none, relu, gelu };
 
 class Statement {
  public:
-  /// `machine` has the tiles of one copy of what is trained; rows and columns of matrices are
-  /// padded to multiples of `padding`. All arguments outlive the description.
+  /// `machine` has the tiles of one copy of the network. Rows and columns of matrices are padded to
+  /// multiples of `padding`. All arguments must outlive the description.
   Statement(plan::Description& description, const MachineConfig& machine, const TileCode& code,
             std::uint32_t padding, program::Type type = program::Type::f32)
       : description_(description), machine_(machine), code_(code), padding_(padding), type_(type) {}
@@ -118,9 +118,9 @@ class Statement {
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
 
-  /// Codelet of this folder ("training_clear") or of transpositions ("transpose_f32").
+  /// A codelet of this folder ("training_clear") or of transpositions ("transpose_f32").
   [[nodiscard]] Codelet code(const std::string& name) const;
-  /// Codelet for matrices' type: "training_relu", "training_relu_f16".
+  /// The codelet for the type of matrices: "training_relu" or "training_relu_f16".
   [[nodiscard]] Codelet typed(const std::string& name) const {
     return code(halves() ? name + "_f16" : name);
   }
@@ -134,40 +134,39 @@ class Statement {
     return array(name, [tile, bytes](Tile t) { return t == tile ? bytes : 0; });
   }
 
-  /// A matrix that lies in no array yet.
+  /// A matrix without an array.
   [[nodiscard]] MatrixArray shape(std::uint32_t rows, std::uint32_t columns) const;
-  /// `fill` gives elements before the run; none: undefined.
+  /// Initial elements; without `fill` they are undefined.
   using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
   MatrixArray matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
                      const Fill& fill = {}, bool keep = false);
-  /// All of a matrix from the host: `feed` is asked for elements of the n-th transfer.
+  /// Transfers of a whole matrix from the host: `feed` returns elements of transfer `number`.
   using Feed = std::function<double(std::uint64_t number, std::uint64_t row, std::uint64_t column)>;
   static std::function<void(Tile, plan::HostPieces&)> fed(const MatrixArray& matrix,
                                                           const Feed& feed);
 
-  /// Calls on the words that tiles hold of a matrix, behind `leading` arguments.
+  /// Calls on each tile's words of a matrix, passed after `leading` arguments.
   CallsOf elementwise(const std::string& name, const MatrixArray& matrix, Arguments leading);
-  /// Zeros in all that tiles hold of an array.
+  /// Calls that zero an array on all its tiles.
   CallsOf clearing(BufferId array);
-  /// A step of these calls, on each tile in this order; on a copy's tiles, or on all of the
-  /// machine.
+  /// Adds a step of these calls, in this order on each tile: on one copy's tiles, or on all tiles.
   void compute(std::string name, std::vector<CallsOf> calls) {
     add_calls(std::move(name), machine_.tiles, std::move(calls));
   }
   void compute_on_all(std::string name, std::vector<CallsOf> calls) {
     on_all([&] { add_calls(std::move(name), description_.tiles(), std::move(calls)); });
   }
-  /// Runs `body`, which states steps of all tiles of the machine.
+  /// Runs `body`, which adds steps of all tiles of the machine.
   template <class Body>
   void on_all(const Body& body) {
     description_.in_copies({description_.tiles()}, body);
   }
 
-  /// c = a b, by a plan of layout natural for the padded sizes.
+  /// Adds c = a b; the plan has layout natural and the padded sizes.
   void product(const gemm::Geometry& geometry, const MatrixArray& a, const MatrixArray& b,
                const MatrixArray& c);
 
-  /// Tiles of a copy that stand for all others in what was stated, ascending.
+  /// Representative tiles of a copy for the steps added so far, ascending.
   [[nodiscard]] std::vector<Tile> representatives() const {
     return {representatives_.begin(), representatives_.end()};
   }
@@ -175,12 +174,12 @@ class Statement {
     representatives_.insert(tiles.begin(), tiles.end());
   }
 
-  /// Size of a transposition: whole multiples of `grain` rows and columns, an even number.
+  /// Size of a transposition. Rows and columns are multiples of `grain`, which is even.
   struct Extent {
     std::uint32_t rows, columns, grain;
   };
-  /// `to` takes the columns of `from` as rows: zeros where `from` has none. `cleared` are zeroed
-  /// before.
+  /// Rows of `to` are the columns of `from`, with zeros beyond them. `cleared` arrays are zeroed
+  /// first.
   void transpose(const GivenLines& from, const WantedLines& to, const Extent& extent,
                  const std::vector<BufferId>& cleared = {});
   void transpose(const MatrixArray& from, const MatrixArray& to);
@@ -189,8 +188,8 @@ class Statement {
   void activate(Activation activation, const MatrixArray& z, const MatrixArray& out, bool ones) {
     apply(activation, z, nullptr, out, ones);
   }
-  /// The gradient of z out of that of its activation, 0 in a column of `ones`. In place if there is
-  /// no activation.
+  /// Backward pass of activate(): out = gradient times the derivative at z, and 0 in a column of
+  /// `ones`. In place if there is no activation.
   void slope(Activation activation, const MatrixArray& z, const MatrixArray& gradient,
              const MatrixArray& out, bool ones) {
     apply(activation, z, &gradient, out, ones);
@@ -200,7 +199,7 @@ class Statement {
   void apply(Activation activation, const MatrixArray& z, const MatrixArray* gradient,
              const MatrixArray& out, bool ones);
   void add_calls(std::string name, Tile tiles, std::vector<CallsOf> calls);
-  /// `value` in the last column of every row that is none of padding.
+  /// Calls that write `value` to the last column of every row except padding rows.
   CallsOf filling(const MatrixArray& matrix, double value);
 
   plan::Description& description_;

@@ -7,14 +7,14 @@ namespace training {
 
 using namespace kernels;
 
-/// The number at `at`, which then stands at the next one; f16 becomes f32 and back.
+/// Load or store a number at `at` and advance `at`; f16 is converted from and to f32.
 inline float take(const float*& at) { return xtile::flw_p<4>(at); }
 inline float take(const Half*& at) { return static_cast<float>(xtile::flh_p<2>(at)); }
 inline void put(float value, float*& at) { xtile::fsw_p<4>(value, at); }
 inline void put(float value, Half*& at) { xtile::fsh_p<2>(static_cast<Half>(value), at); }
 
-/// Cosine and sine of an angle: what it has beside whole quarter turns, then the polynomials of
-/// Cephes' sinf and cosf, within 2^-25 over an eighth of a turn either way.
+/// Cosine and sine of an angle: reduction by quarter turns, then the polynomials of Cephes' sinf
+/// and cosf, accurate to 2^-25 within an eighth of a turn either way.
 struct Turn {
   float cosine, sine;
 
@@ -41,27 +41,27 @@ struct Turn {
   }
 };
 
-/// Numbers that change from step to step, and are the same on every tile.
+/// State of the learning rate; the same on every tile.
 struct Rate {
   unsigned step;
-  float rate;           // of the next step
-  float first, second;  // powers of the decays of the moments
-  float step_size;      // what the moments are worth in this step
-  float root;           // of 1 - second: what Adam's epsilon is multiplied by in this step
+  float rate;           // scheduled rate
+  float first, second;  // decay factors to the power of `step`
+  float step_size;      // this step's factor of the moments
+  float root;           // sqrt(1 - second): this step's factor of Adam's epsilon
 };
 
-/// Scales of the gradients of this step and the next one's: the same on every tile.
+/// Loss scales of this step and the next; the same on every tile.
 struct Scale {
   float scale;    // of the next step
-  float used;     // of this one
-  float skipped;  // 1: this step's gradients overflowed, and nothing follows them
+  float used;     // of this step
+  float skipped;  // 1: this step's gradients overflowed; nothing is updated
   float inverse;  // 1 / used
   unsigned good;  // steps since the scale changed or gradients overflowed
 };
 
-/// Adam as torch.optim.Adam has it, m_hat / (sqrt(v_hat) + epsilon): both sides of the quotient are
-/// multiplied by the root of v's correction, so that corrections are two numbers a step. Two
-/// parameters at a time but for their roots and quotients.
+/// Adam as torch.optim.Adam, m_hat / (sqrt(v_hat) + epsilon): numerator and denominator are
+/// multiplied by the root of v's correction, so that corrections are two numbers per step. Two
+/// parameters at a time, except for roots and quotients.
 struct Adam {
   double keep_first, keep_second, take_first, take_second;  // in both lanes
   float rate, epsilon;
@@ -74,7 +74,7 @@ struct Adam {
         rate(of->step_size),
         epsilon(its_epsilon * of->root) {}
 
-  /// The next two weights follow a word of gradients.
+  /// Updates the next two weights by a word of gradients.
   __attribute__((always_inline)) void follow(double gradient, double*& first, double*& second,
                                              float*& weights) const {
     const double m = xtile::fma_2s(keep_first, *first, xtile::mul_2s(take_first, gradient));
