@@ -47,21 +47,23 @@ Catalogue catalogue() {
       latency::kernel(),
       matrix_unit::kernel(),
       make_kernel<mlp::Options, mlp::Mlp>(
-          "mlp", "a stack of layers trained on images, loss and all on the machine"),
+          "mlp", "a stack of layers trained on images, with the loss on the machine"),
       make_kernel<pixelfly::Options>("pixelfly",
-                                     "a layer S + U V^T and its gradients, S a flat block "
-                                     "butterfly, U and V of low rank",
+                                     "a layer S + U V^T and its gradients, with S a flat block "
+                                     "butterfly matrix and U V^T of low rank",
                                      pixelfly::make_pixelfly),
       scan::kernel(),
       make_kernel<snn::Options, snn::Snn>(
-          "snn", "a spiking network on streams of events, trained or only run"),
+          "snn", "a spiking network on event streams, trained or only run"),
       make_kernel<spmm_dynamic::Options, spmm_dynamic::SpmmDynamic>(
-          "spmm_dynamic", "sparse times dense and its gradients, the pattern given at run time"),
+          "spmm_dynamic",
+          "sparse times dense product and its gradients, with the pattern given at run time"),
       make_kernel<spmm_static::Options>(
-          "spmm_static", "sparse times dense, the pattern known when the program is built",
+          "spmm_static",
+          "sparse times dense product, with the pattern known when the program is built",
           spmm_static::make_spmm_static),
       make_kernel<spmm_tilewise::Options, spmm_tilewise::SpmmTilewise>(
-          "spmm_tilewise", "dense times a weight matrix pruned by tiles of columns"),
+          "spmm_tilewise", "dense matrix times a weight matrix pruned by tiles of columns"),
       stencil::kernel(),
       stream::kernel(),
   };

@@ -20,7 +20,7 @@ void require_external(const MachineConfig& machine, std::string_view what, std::
   const auto refuse = [&](const std::string& why) { throw KeyError(std::string(key), why); };
   if (!machine.has_external)
     refuse(
-        fmt::format("found external, allowed {}: the machine has no memory outside "
+        fmt::format("found external, allowed {}: the machine has no external memory "
                     "(machine.external)",
                     others));
   if (machine.external.reach != ExternalReach::chip)
@@ -35,9 +35,9 @@ void require_external(const MachineConfig& machine, std::string_view what, std::
 
 void describe(config::Fields& fields, PinnedLoads& loads) {
   fields.field({"loads",
-                "when a round's operands are brought: apart: before it; beside: during the round "
-                "before, into a second set of arrays; auto: beside where the machine can "
-                "(machine.tile.overlap)"},
+                "when a round's operands are loaded: apart: before the round; beside: during the "
+                "previous round, into a second set of arrays; auto: beside if the machine supports "
+                "it (machine.tile.overlap)"},
                loads, kLoads);
 }
 

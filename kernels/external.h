@@ -9,7 +9,7 @@
 #include "sim/machine/machine_config.h"
 #include "sim/plan/description.h"
 
-/// Operands in memory outside the tiles (machine.external), which a program loads in rounds. A plan
+/// Operands in external memory (machine.external), which a program loads in rounds. A plan
 /// of one round loads them once, and they stay on the tiles.
 namespace tessera::kernels {
 

@@ -13,10 +13,9 @@ namespace tessera::kernels {
 
 /// Describes the key `unit`.
 inline void describe_unit(config::Fields& fields, Form& unit) {
-  fields.field({"unit",
-                "blocks of so many inputs and outputs that the matrix unit multiplies, or vector "
-                "code; auto: chosen"},
-               unit, kForms);
+  fields.field(
+      {"unit", "inputs and outputs of the matrix unit's blocks, or vector code; auto: chosen"},
+      unit, kForms);
 }
 
 /// Throws KeyError naming a key of the plan unless `holds`.

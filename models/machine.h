@@ -54,7 +54,7 @@ class MachineModule : public sc_core::sc_module {
   /// gets an address error, byte enables and streaming get their own error responses, and a start
   /// that start() refuses gets a generic error. DMI is granted for the addressed tile's SRAM.
   tlm_utils::simple_target_socket_optional<MachineModule> socket;
-  /// Memory outside the tiles, loosely timed, where machine.external.model is `platform`: blocking
+  /// External memory, loosely timed, where machine.external.model is `platform`: blocking
   /// accesses of the tiles' DMA, of at most request_bytes, as many at a time as all tiles'
   /// `outstanding` allow; debug access of load() and of memory(). Byte addresses start at 0; where
   /// each tile has its own memory, tile t's begins at t x its capacity. Must be bound for this

@@ -41,7 +41,7 @@ class MachineError : public std::runtime_error {
 /// Tiles run ahead of simulated time between their interactions, so while a run is going on memory
 /// may show what simulated time has not reached, and must not be written.
 ///
-/// Leaves out: accesses that wait for each other at the host link; DMI to memory outside; traces
+/// Leaves out: accesses that wait for each other at the host link; DMI to external memory; traces
 /// and files of tensors (`report.trace`, `report.tensors`).
 class Machine : public sc_core::sc_module {
  public:
@@ -79,7 +79,7 @@ class Machine : public sc_core::sc_module {
   /// unbound.
   tlm::tlm_target_socket<32, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>
       socket;
-  /// Memory outside the tiles, where the config has `"machine": {"external": {"model":
+  /// External memory, where the config has `"machine": {"external": {"model":
   /// "platform"}}`; to be bound then and only then, which load() checks. Loosely timed: a request
   /// of a tile's DMA is a blocking access of at most request_bytes, begun when it reaches the
   /// memory and done at the return time and annotated delay; as many are under way as `outstanding`

@@ -88,57 +88,56 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"features", "rows of X and Y: a power of two"}, problem.features, {2, 1U << 24});
   fields.require(std::has_single_bit(problem.features), "features",
                  "found {}, allowed a power of two", problem.features);
-  fields.field(
-      {"block",
-       "features that a factor takes together: its twiddles are 2x2 blocks of so many rows "
-       "and columns, multiplied on the matrix unit if there is one"},
-      problem.block, {1, 1U << 23});
+  fields.field({"block",
+                "rows and columns of the blocks in a factor's 2x2 twiddles, multiplied on the "
+                "matrix unit if there is one; 1: scalar twiddles"},
+               problem.block, {1, 1U << 23});
   fields.require(std::has_single_bit(problem.block) && problem.block <= problem.features / 2,
                  "block", "found {}, allowed a power of two up to {}, half of the features",
                  problem.block, problem.features / 2);
   fields.field({"n", "columns of X and Y"}, problem.n, {1, 1U << 24});
   fields.field({"dtype", "type of X, Y and free twiddles"}, problem.dtype, kNumbers);
-  fields.field({"parameters",
-                "what a 2x2 twiddle [[a, b], [c, d]] is made of: its four elements (free), or an "
-                "angle t in radians (rotation), whose cosine and sine tiles hold: [[cos t, -sin "
-                "t], [sin t, cos t]]. It takes feature p and the one a stride behind it, q, to a p "
-                "+ b q and c p + d q"},
-               problem.parameters, kParameters);
+  fields.field(
+      {"parameters",
+       "parameters of a 2x2 twiddle [[a, b], [c, d]]: its four elements (free), or one angle t in "
+       "radians (rotation), stored as cosine and sine: [[cos t, -sin t], [sin t, cos t]]. It maps "
+       "feature p and the feature q one stride behind it to a p + b q and c p + d q"},
+      problem.parameters, kParameters);
   fields.field({"order",
-                "from factor to factor the stride, of blocks of features, doubles from 1 "
-                "(increasing) or halves from half of them (decreasing)"},
+                "the stride, in blocks of features, doubles from 1 with each factor (increasing), "
+                "or halves from half of them (decreasing)"},
                problem.order, kOrders);
   fields.field({"pass",
-                "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: of every twiddle, "
-                "summed over columns"},
+                "forward: Y = F X; grad_input: Xg = F^H Yg; grad_twiddles: gradient of every "
+                "twiddle, summed over columns"},
                problem.pass, kPasses);
-  fields.field({"layout",
-                "planned: X, Y and twiddles lie where the plan wants them; blocked: once, in equal "
-                "stretches on all tiles, feature after feature, from which and to which they are "
-                "brought in the measured region"},
-               problem.layout, kLayouts);
+  fields.field(
+      {"layout",
+       "planned: X, Y and twiddles are laid out as the plan wants; blocked: one copy in equal "
+       "contiguous parts over all tiles, in order of features, and re-layout is measured"},
+      problem.layout, kLayouts);
   fields.require(
       !problem.blocked() || (problem.parameters == Parameters::free && !problem.is_complex()),
       "block", "found {}, allowed 1 with rotations and complex numbers", problem.block);
-  fields.field({"partials", "type of sums of dtype f16 in blocks; gradients of twiddles are f32"},
+  fields.field({"partials", "type of sums in blocks for dtype f16; gradients of twiddles are f32"},
                problem.partials, data::kFloatTypes);
   fields.require(problem.partials == program::Type::f16 || problem.blocked(), "partials",
                  "found f32, allowed f16 with block 1: its factors have no sums apart");
   fields.file(
-      {"x", data::file_sentence("X (for grad_input Yg) from a .npy file of shape [features, n], of "
-                                "complex numbers of complex64 or shape [features, 2 n]")},
+      {"x", data::file_sentence("X (for grad_input Yg) from a .npy file of shape [features, n]; "
+                                "complex numbers: complex64 or shape [features, 2 n]")},
       options.x);
   fields.file({"gradient", "Yg of pass grad_twiddles, as x"}, options.gradient);
   fields.require(options.gradient.empty() || problem.pass == Pass::grad_twiddles, "gradient",
                  "is used by pass grad_twiddles only, found {}",
                  config::name_of(kPasses, problem.pass));
   fields.file({"twiddles",
-               "from a .npy file of shape [stages, features / 2, 2, 2], of complex numbers [..., "
-               "2, 2, 2], of blocks [stages, features / (2 block), 2, 2, block, block], of angles "
+               "twiddles from a .npy file of shape [stages, features / 2, 2, 2]; complex numbers "
+               "[..., 2, 2, 2]; blocks [stages, features / (2 block), 2, 2, block, block]; angles "
                "(f32) [stages, features / 2]; stage 0 is applied first, pairs in order of their "
-               "first feature. Rounded as x; seeded values if not given"},
+               "first feature. Rounded like x; seeded values if not given"},
               options.twiddles);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
   kernels::describe_plan(fields, options.plan);
 }
 

@@ -109,21 +109,21 @@ void add_form(const Problem& problem, Plan plan, kernels::Plans<Plan>& plans) {
 }  // namespace
 
 void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"split_features", "parts of the features, a power of two"}, plan.split_features,
-               {1, 1U << 24});
+  fields.field({"split_features", "number of parts of the features, a power of two"},
+               plan.split_features, {1, 1U << 24});
   fields.field({"split_n", "parts of the columns"}, plan.split_n, {1, 1U << 24});
-  fields.field({"fused", "factors that a tile applies in registers"}, plan.fused, {1, 2});
+  fields.field({"fused", "number of factors applied in registers, without stores between"},
+               plan.fused, {1, 2});
   fields.field({"workers_n", "parts of a tile's columns among its workers"}, plan.workers_n,
                {1, 1024});
   fields.field({"rounds",
-                "equal parts of the columns that are computed one after the other, in layout "
-                "blocked"},
+                "layout blocked: equal parts of the columns that are computed one after the other"},
                plan.rounds, {1, 1U << 24});
   fields.field({"unit",
-                "of products of blocks: blocks of so many inputs and outputs that the matrix unit "
-                "multiplies, or vector code; auto: chosen"},
+                "inputs and outputs of the matrix unit's blocks in products of twiddle blocks, or "
+                "vector code; auto: chosen"},
                plan.unit, kernels::kForms);
-  fields.field({"outer_unit", "the same of the gradients of blocks"}, plan.outer_unit,
+  fields.field({"outer_unit", "as unit, for the gradients of twiddle blocks"}, plan.outer_unit,
                kernels::kForms);
 }
 

@@ -197,26 +197,27 @@ WorkloadSummary summary_of(const Options& options, const Given& given, Json laye
 void describe(config::Fields& fields, Options& options) {
   fields.field({"dtype",
                 "type of activations and weights: i8, i16 or bf16 on arrays of cores with memory "
-                "tiles, f16 on tiles that exchange what they hold"},
+                "tiles; f16 on tiles with an exchange"},
                options.dtype, kTypes);
   fields.field({"network", "resnet50, vgg16, inception_v3, or a network file"}, options.network);
-  fields.file({"image", "the input, .npy, PNG or JPEG of the network's size; none: seeded"},
-              options.image);
   fields.file(
-      {"weights",
-       "folder of LAYER.weight.npy [output][input][row][column] and LAYER.bias.npy; none: the "
-       "network file's, or seeded"},
-      options.weights);
-  fields.field({"sparsity",
-                "part of the 8x8 blocks of weights that is pruned, but of the first "
-                "convolution; 0: none"},
-               options.sparsity, {0, 0.99});
-  fields.field({"seed", "of weights and image"}, options.seed);
+      {"image",
+       "the input image, .npy, PNG or JPEG, of the network's input size; not given: seeded"},
+      options.image);
+  fields.file({"weights",
+               "folder of LAYER.weight.npy [output][input][row][column] and LAYER.bias.npy; not "
+               "given: from the network file, or seeded"},
+              options.weights);
+  fields.field(
+      {"sparsity",
+       "share of the 8x8 weight blocks that is pruned, except in the first convolution; 0: none"},
+      options.sparsity, {0, 0.99});
+  fields.field({"seed", "seed of weights and image"}, options.seed);
   const bool f16 = options.dtype == program::Type::f16;
   fields.require(!f16 || options.sparsity == 0, "sparsity", "found {}, allowed 0 with dtype f16",
                  options.sparsity);
   constexpr config::Field kPlan{
-      "plan", "pinned mappings, in f16 of other keys; the planner searches them if not given"};
+      "plan", "pinned mappings, with other keys for f16; those not given are searched"};
   f16 ? fields.optional_group(kPlan, options.tiles_plan)
       : fields.optional_group(kPlan, options.plan);
   const bool published = options.plan && options.plan->rules == Rules::published;

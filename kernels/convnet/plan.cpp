@@ -49,64 +49,63 @@ void require_known(const Network& network) {
 void describe(config::Fields& fields, LayerPlan& plan) {
   Mapping& mapping = plan.mapping;
   fields.field({"layer", "name of a layer", "", true}, plan.layer);
-  fields.field({"rows", "output rows that a core works on at a time"}, mapping.rows,
+  fields.field({"rows", "output rows that a core computes at a time"}, mapping.rows,
                {1, kMostExtent});
   fields.field(
       {"group",
-       "planes of output channels (8 of i8, 4 of others) whose weights a core holds at a time"},
+       "groups of output channels (8 for i8, 4 for others) whose weights a core holds at a time"},
       mapping.group, {1, kMostExtent});
-  fields.field({"parts", "parts of the input blocks of a convolution that weights come in"},
+  fields.field({"parts", "parts of a convolution's input channels in which weights arrive"},
                mapping.parts, {1, kMostExtent});
   fields.field({"order",
-                "rows: all weights for each tile of rows; weights: all rows for each of weights; "
-                "inputs: for "
-                "each tile of results both come part by part of the input blocks"},
+                "loop order: rows: all weights for each tile of rows; weights: all rows for each "
+                "tile of weights; inputs: rows and weights arrive by parts of the input channels, "
+                "for each tile of results"},
                mapping.order, kOrders);
-  fields.field({"row_buffers", "tiles of rows that a core has room for"}, mapping.row_buffers,
-               {1, 2});
-  fields.field({"weight_buffers", "tiles of weights that it has room for"}, mapping.weight_buffers,
+  fields.field({"row_buffers", "buffers of a core for tiles of rows"}, mapping.row_buffers, {1, 2});
+  fields.field({"weight_buffers", "buffers of a core for tiles of weights"}, mapping.weight_buffers,
                {1, 2});
   fields.field({"pieces",
-                "pieces that a tile of weights comes in: one is sent to the cores while the next "
-                "is brought from DDR; more of them where memory tiles have no room for two"},
+                "pieces of a tile of weights: one is sent to the cores while the next arrives from "
+                "DDR; more pieces if memory tiles have no room for two whole tiles"},
                mapping.pieces, {1, kMostExtent});
-  fields.field({"core_rows", "rows of cores that a layer's output channels are shared by; 0: all"},
+  fields.field({"core_rows", "rows of cores that share a layer's output channels; 0: all"},
                mapping.core_rows, {0, kMostExtent});
-  fields.field({"columns", "columns of the array that a layer's tensor is split over; 0: all"},
+  fields.field({"columns", "columns of the array that share a layer's tensor; 0: all"},
                plan.columns, {0, kMostExtent});
-  fields.field({"adds", "whether the addition of a convolution's results is made with it"},
+  fields.field({"adds", "whether a residual addition is fused into the convolution before it"},
                mapping.adds);
   fields.field({"zeros",
-                "whether pruned blocks of weights are stored, moved and computed as zeros, where "
-                "that is faster than without them"},
+                "whether pruned weight blocks are stored, moved and computed as zeros, where that "
+                "is faster than skipping them"},
                mapping.zeros);
 }
 
 void describe(config::Fields& fields, BandPlan& plan) {
   fields.field({"first", "name of the first of consecutive layers", "", true}, plan.first);
-  fields.field({"last", "name of the last one, whose rows are divided", "", true}, plan.last);
+  fields.field({"last", "name of the last layer, whose rows are divided into bands", "", true},
+               plan.last);
   fields.field({"bands",
-                "bands of its rows: layer by layer one is computed, then the next, so that what is "
-                "between the layers stays in memory tiles"},
+                "number of bands: each band passes through all layers before the next begins, so "
+                "that values between layers stay in memory tiles"},
                plan.bands, {2, kMostExtent});
 }
 
 void describe(config::Fields& fields, PinnedPlan& plan) {
+  fields.field({"rules",
+                "fastest: the fastest of all mappings that fit; published: the paper's rules, "
+                "layer by layer, without loading a layer's weights during the layer before"},
+               plan.rules, kRules);
   fields.field(
-      {"rules",
-       "fastest: of all mappings that fit; published: the paper's, layer by layer, without "
-       "weights ahead of their layer"},
-      plan.rules, kRules);
-  fields.field(
-      {"image_columns", "columns of the array that the image is split over; 0: found by the rules"},
+      {"image_columns", "number of array columns that share an image; 0: found by the rules"},
       plan.image_columns, {0, kMostExtent});
   fields.list({"layers",
-               "mappings of layers, LAYER#1, LAYER#2, ... those of bands; those of the others are "
-               "found by the rules"},
+               "mappings of layers (LAYER#1, LAYER#2, ... for those of bands); the rules find "
+               "those not given"},
               plan.layers);
   fields.list({"bands",
-               "layers that are computed band by band, in order; where neither these nor layers "
-               "are given they are searched"},
+               "groups of layers computed band by band (depth first), in order; if neither bands "
+               "nor layers are given, both are searched"},
               plan.bands);
 }
 

@@ -43,16 +43,16 @@ void describe(config::Fields& fields, Options& options) {
   const auto power = [&](const char* key, std::uint32_t value) {
     fields.require(std::has_single_bit(value), key, "found {}, allowed a power of two", value);
   };
-  fields.field({"points", "along the only or the second dimension: a power of two"}, problem.points,
+  fields.field({"points", "points along the last dimension, a power of two"}, problem.points,
                {2, 1U << 24});
   power("points", problem.points);
   fields.field(
-      {"rows", "points along the first of two dimensions, a power of two; 1: one dimension"},
+      {"rows", "points along the first of two dimensions, a power of two; 1: one dimension only"},
       problem.rows, {1, 1U << 23});
   power("rows", problem.rows);
   fields.field({"batch",
-                "arrays of points (or of rows x points), one below the other in x and X, each of "
-                "which is transformed alone: 1 or an even number"},
+                "number of separate transforms, 1 or an even number; their arrays are stacked by "
+                "rows in x and X"},
                problem.batch, {1, 1U << 23});
   fields.require(problem.batch == 1 || problem.batch % 2 == 0, "batch",
                  "found {}, allowed 1 or an even number", problem.batch);
@@ -60,19 +60,19 @@ void describe(config::Fields& fields, Options& options) {
                  "found {} x {} points, allowed {} in all", problem.all_rows(), problem.points,
                  kMostPoints);
   fields.field({"direction",
-                "forward: exp(-2 pi i ...); inverse: exp(+2 pi i ...), not divided by "
-                "the number of points"},
+                "sign of the exponent: forward: exp(-2 pi i ...); inverse: exp(+2 pi i ...), not "
+                "divided by the number of points"},
                problem.direction, kDirections);
   fields.field({"layout",
-                "where points are given and wanted: in their order, in equal stretches on all "
-                "tiles, or as the plan has them"},
+                "layout of points and results: in order, in equal contiguous parts over all tiles, "
+                "or as the plan has them"},
                problem.layout, kernels::kLayouts);
   fields.file({"x",
-               "the points from a .npy file of shape [rows, points] of complex64 or [rows, 2 "
-               "points]: real part, imaginary part; rounded to f32 (workload.rounded in the "
-               "report); seeded values if not given"},
+               "points from a .npy file of shape [rows, points] (complex64) or [rows, 2 points] "
+               "(real part, imaginary part); rounded to f32 (workload.rounded in the report); "
+               "seeded values if not given"},
               options.x);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
   kernels::describe_plan(fields, options.plan);
 }
 

@@ -217,15 +217,16 @@ void check_radices(const Plan& plan, std::uint32_t first) {
 
 void describe(config::Fields& fields, Plan& plan) {
   fields.field({"lengths",
-                "of the transforms of each phase, powers of two; the number of arrays of a batch "
-                "before them"},
+                "transform length of each phase, powers of two; with a batch the first entry is "
+                "the number of arrays"},
                plan.lengths, {2, 1U << 24});
   fields.field({"parts",
-                "tiles along each of the exchanges between phases; those among which the arrays of "
-                "a batch are dealt before them"},
+                "number of tiles along the dimension of each exchange between phases; with a batch "
+                "the first entry is the number of tiles that share its arrays"},
                plan.parts, {1, 1U << 24});
-  fields.field({"radices", "of all passes, phase after phase: 2 or 4, the first of a phase also 8"},
-               plan.radices, {2, 8});
+  fields.field(
+      {"radices", "radix of each pass, in order of phases: 2 or 4, the first of a phase also 8"},
+      plan.radices, {2, 8});
 }
 
 void complete(const Subject& subject, Plan& plan) {

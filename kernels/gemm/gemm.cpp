@@ -64,7 +64,7 @@ std::string problem_text(const Options& options) {
 void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr config::Field kPlan{
       "plan",
-      "a pinned plan, of other keys with i8, i16 and bf16; the planner searches one if not given"};
+      "a pinned plan, with other keys for i8, i16 and bf16; the planner searches one if not given"};
   if (type != nullptr) return fields.optional_group(kPlan, options.vectors);
   bool pinned = options.plan.has_value();
   Plan plan = options.plan.value_or(Plan{});
@@ -122,23 +122,21 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"m", "rows of A and C"}, options.product.m, kSize);
   fields.field({"n", "columns of B and C"}, options.product.n, kSize);
   fields.field({"k", "columns of A, rows of B"}, options.product.k, kSize);
-  fields.field(
-      {"dtype",
-       "type of A, B and C: f16 or f32, not on arrays of cores with memory tiles; i8, i16 or "
-       "bf16 where the matrix unit has them"},
-      options.dtype, kElementTypes);
-  fields.field({"partials", "type of partial sums of f16; auto: the planner chooses"},
+  fields.field({"dtype",
+                "type of A, B and C: f16 or f32, except on arrays of cores with memory tiles; i8, "
+                "i16 or bf16 if the matrix unit supports them"},
+               options.dtype, kElementTypes);
+  fields.field({"partials", "type of partial sums for f16; auto: the planner chooses"},
                options.partials, kernels::kPartials);
-  fields.field({"layout", "how A and B are given and C is wanted: in blocks or in rows"},
-               options.layout, kernels::kLayouts);
-  fields.field(
-      {"operands", "where A and B are given and C is wanted: on the tiles, or in memory outside"},
-      options.external, kernels::kOperandPlaces);
+  fields.field({"layout", "layout of A, B and C: blocked or by rows"}, options.layout,
+               kernels::kLayouts);
+  fields.field({"operands", "location of A, B and C: tile SRAM, or external memory"},
+               options.external, kernels::kOperandPlaces);
   fields.require(!options.external || options.layout == Layout::blocked, "layout",
                  "found natural, allowed blocked with operands external");
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
   fields.file({"b", "B from a .npy file of shape [k, n], as a"}, options.b);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
   const VectorType* const type = vector_type(options.dtype);
   describe_plan(fields, options, type);
   describe_vectors(fields, options, type);

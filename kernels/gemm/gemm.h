@@ -19,7 +19,7 @@ struct Options {
   Type dtype = Type::f16;
   std::optional<Type> partials;  ///< none: chosen
   Layout layout = Layout::blocked;
-  bool external = false;  ///< operands and result lie in memory outside the tiles
+  bool external = false;  ///< operands and result lie in external memory
   std::string a;          ///< .npy file; empty: seeded
   std::string b;
   std::uint64_t seed = 1;

@@ -4,7 +4,7 @@
 #include "kernels/gemm/storage.h"
 #include "sim/plan/search.h"
 
-/// A product whose operands lie in memory outside the tiles: it is computed in rounds, each a
+/// A product whose operands lie in external memory: it is computed in rounds, each a
 /// product of the tiles on a part of m, n and k.
 namespace tessera::gemm {
 

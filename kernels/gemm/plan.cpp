@@ -46,9 +46,9 @@ bool allows(Layout layout, Stationary stationary) {
 
 void describe(config::Fields& fields, Rounds& rounds) {
   const config::Range<std::uint32_t> parts{1, 1U << 24};
-  fields.field({"m", "parts of m, one after the other"}, rounds.m, parts);
+  fields.field({"m", "parts of m, computed one after the other"}, rounds.m, parts);
   fields.field({"n", "parts of n"}, rounds.n, parts);
-  fields.field({"k", "parts of k, added up on the tiles"}, rounds.k, parts);
+  fields.field({"k", "parts of k, whose sums accumulate on the tiles"}, rounds.k, parts);
   describe(fields, rounds.loads);
 }
 
@@ -56,19 +56,21 @@ void describe(config::Fields& fields, Plan& plan) {
   const config::Range<std::uint32_t> parts{1, 1U << 24};
   fields.field({"split_m", "parts of m"}, plan.split_m, parts);
   fields.field({"split_n", "parts of n"}, plan.split_n, parts);
-  fields.field({"split_k", "parts of k, added up at the end"}, plan.split_k, parts);
-  fields.field({"cuts", "supersteps in which a tile's part of k is loaded"}, plan.cuts, parts);
-  fields.field({"stationary", "operand that the matrix unit holds"}, plan.stationary, kOperands);
-  fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
-  fields.field({"pairs", "operand of which a pair of tiles takes the same part"}, plan.pairs,
+  fields.field({"split_k", "number of parts of k, whose partial sums are added at the end"},
+               plan.split_k, parts);
+  fields.field({"cuts", "number of supersteps in which a tile's part of k is loaded"}, plan.cuts,
+               parts);
+  fields.field({"stationary", "operand held as weights in the matrix unit"}, plan.stationary,
                kOperands);
-  fields.optional_group({"rounds", "rounds in which operands that lie outside are brought"},
+  fields.field({"partials", "type of partial sums"}, plan.partials, data::kFloatTypes);
+  fields.field({"pairs", "operand of which both tiles of a pair receive the same part"}, plan.pairs,
+               kOperands);
+  fields.optional_group({"rounds", "rounds in which operands are loaded from external memory"},
                         plan.rounds);
-  fields.field(
-      {"unit",
-       "what the product is made of: blocks of so many inputs and outputs of the matrix "
-       "unit, or vector code; auto: those of the unit, or vector code if it has not the type"},
-      plan.unit, kernels::kForms);
+  fields.field({"unit",
+                "inputs and outputs of the matrix unit's blocks, or vector code; auto: the unit's "
+                "own size, or vector code if it does not support the type"},
+               plan.unit, kernels::kForms);
 }
 
 Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& costs) {

@@ -48,7 +48,7 @@ struct Problem {
   std::uint64_t reserved = 0;  ///< bytes of each tile that other steps of the program hold
   /// Inputs and outputs of blocks divide it: what others pad the operands to; 0: the product does.
   std::uint32_t grain = 0;
-  bool outside = false;  ///< operands and result lie in memory outside the tiles
+  bool outside = false;  ///< operands and result lie in external memory
 };
 
 /// A plan with what it costs on a machine.

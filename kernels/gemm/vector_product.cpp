@@ -51,20 +51,21 @@ void describe(config::Fields& fields, KeptPlan& kept, std::string_view unused_wi
     fields.field({key, sentence, "", false, unused_with}, value, {0, kMost});
   };
   field("rows",
-        "rows of a core's tile of C (of Y: columns), a multiple of 16, in spmm_static of i8 of 32; "
-        "of this and each below 0: searched",
+        "rows of a core's tile of C (spmm_static: columns of Y), a multiple of 16 (32 in "
+        "spmm_static with i8); this and each key below: 0: searched",
         plan.rows);
-  field("columns", "its columns: a multiple of 8, in gemm of i8 of 16", plan.columns);
-  field("depth", "of a step: a multiple of 16 of i8 and bf16, of 8 of i16, two such at least",
+  field("columns", "columns of a core's tile, a multiple of 8 (16 in gemm with i8)", plan.columns);
+  field("depth",
+        "depth of a step: a multiple of 16 for i8 and bf16, of 8 for i16; at least twice that",
         plan.depth);
-  field("array_rows", "rows of the array that work; on arrays alone", plan.array_rows);
-  field("array_columns", "columns of the array that work; on arrays alone", plan.array_columns);
+  field("array_rows", "rows of the array that are used; arrays only", plan.array_rows);
+  field("array_columns", "columns of the array that are used; arrays only", plan.array_columns);
   field("list_rows",
-        "blocks of rows of C, a tile of every core, for which the host gives the DMAs one list of "
-        "descriptors; on arrays alone",
+        "blocks of rows of C (one tile per core) covered by one descriptor list from the host; "
+        "arrays only",
         plan.list_rows);
   field("depth_parts",
-        "tiles that share the depth of one tile of C and add up their sums; not on arrays",
+        "tiles that share the depth of one tile of C and add their sums; not on arrays",
         plan.depth_parts);
 }
 
@@ -75,7 +76,7 @@ void describe(config::Fields& fields, VectorPlan& plan, std::string_view unused_
   fields.require(unused_with.empty() || !fields.given("sums"), "sums",
                  "found with dtype f16 or f32, allowed with i8, i16 and bf16");
   fields.field({"sums",
-                "what a core keeps from step to step: whole sums, or results, rounded and "
+                "what a core keeps between steps: whole sums, or results that are rounded and "
                 "saturated after every step",
                 "", false, unused_with},
                plan.whole_sums, kSums);
@@ -84,8 +85,8 @@ void describe(config::Fields& fields, VectorPlan& plan, std::string_view unused_
 void describe_shift(config::Fields& fields, std::uint32_t& shift, const VectorType* type) {
   constexpr std::uint32_t kMostShift = 31;
   fields.field({"shift",
-                "bits by which sums of i8 and i16 are shifted right, rounded to nearest even, "
-                "before they saturate; seeded values are as large as that allows"},
+                "right shift of i8 and i16 sums in bits, rounded to nearest even, before "
+                "saturation; seeded values are as large as it allows"},
                shift, {0, kMostShift});
   fields.require(shift == 0 || (type != nullptr && !type->is_float()), "shift",
                  "found {}, allowed 0 without dtype i8 or i16", shift);

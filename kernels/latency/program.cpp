@@ -65,19 +65,20 @@ struct Options {
   std::uint64_t seed = 1;
 };
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"operation", "the instruction that chains consist of; load: a pointer chase"},
+  fields.field({"operation", "instruction of which chains consist; load: a pointer chase"},
                options.operation, kOperations);
-  fields.field({"chains", "independent chains that each context interleaves, step by step"},
-               options.chains, {1, kMostChains});
+  fields.field({"chains", "independent chains that each context interleaves"}, options.chains,
+               {1, kMostChains});
   const bool branch = options.operation == Operation::branch;
   const bool made = std::find(kChains.begin(), kChains.end(), options.chains) != kChains.end();
   fields.require(branch ? options.chains == 1 : made, "chains",
                  "found {}, allowed {} with operation {}", options.chains,
                  branch ? "1" : "1, 2, 3, 4, 6, 8",
                  config::name_of(kOperations, options.operation));
-  fields.field({"steps", "of each tile, dealt out to its contexts and their chains (rounded up)"},
-               options.steps, {1, 1U << 30});
-  fields.field({"seed", "of first values and rings"}, options.seed);
+  fields.field(
+      {"steps", "steps per tile, divided among its contexts and their chains (rounded up)"},
+      options.steps, {1, 1U << 30});
+  fields.field({"seed", "seed of first values and pointer rings"}, options.seed);
 }
 
 bool floating(Operation operation) {

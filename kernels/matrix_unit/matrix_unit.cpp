@@ -35,9 +35,9 @@ struct Options {
   std::uint64_t seed = 1;
 };
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"n", "positions that pass the weights on each tile"}, options.n, {1, 1U << 24});
+  fields.field({"n", "rows of X multiplied on each tile"}, options.n, {1, 1U << 24});
   fields.field({"dtype", "f16, f16 with f32 partials, or f32"}, options.dtype, kModes);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
 }
 
 constexpr unsigned kRandomBits = 10;

@@ -49,44 +49,48 @@ void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
   fields.field({"width", "pixels across"}, data.width, kSide);
   fields.field({"height", "pixels down"}, data.height, kSide);
-  fields.field({"channels", "values a pixel"}, data.channels, kSide);
-  fields.field({"classes", "what images are of"}, data.classes, {2, 4096});
-  fields.field({"samples", "images to train on"}, data.samples, kSamples);
-  fields.field({"test_samples", "further ones, behind them, looked at after training"},
-               data.test_samples, {0, 1U << 24});
+  fields.field({"channels", "channels per pixel"}, data.channels, kSide);
+  fields.field({"classes", "number of classes"}, data.classes, {2, 4096});
+  fields.field({"samples", "number of training images"}, data.samples, kSamples);
+  fields.field(
+      {"test_samples",
+       "number of test images, which follow the training images and are evaluated after training"},
+      data.test_samples, {0, 1U << 24});
   const std::uint64_t values = std::uint64_t{data.width} * data.height * data.channels;
   fields.require(values <= kMostInputs, "width",
                  "found {} x {} x {} values an image, allowed up to {}", data.width, data.height,
                  data.channels, kMostInputs);
-  fields.file(
-      {"images",
-       "a .npy file of shape [samples + test_samples, ...]; or a data set as published: IDX "
-       "(MNIST), CIFAR-10 or CIFAR-100 binary (a file or the folder), gzip or not, of "
-       "which the first are taken; synthetic ones if not given"},
-      data.images);
+  fields.file({"images",
+               "a .npy file of shape [samples + test_samples, ...]; or a published data set: IDX "
+               "(MNIST), CIFAR-10 or CIFAR-100 binary (a file or the folder), optionally gzip, of "
+               "which the first images are used; synthetic images if not given"},
+              data.images);
   fields.file({"labels",
-               "of the images, a .npy file of shape [samples + test_samples] or IDX; CIFAR's files "
-               "have their own"},
+               "labels of the images, a .npy file of shape [samples + test_samples] or IDX; not "
+               "needed for CIFAR"},
               data.labels);
   const char* set = "images";
   const bool published = !data.images.empty() && data::is_image_file(data.images);
   fields.file({"test_images",
-               "a data set's images to test with; if not given they are behind those to train on",
+               "test images of a data set; if not given, test images follow the training images",
                "", false, published ? "" : set},
               data.test_images);
-  fields.file({"test_labels", "of test_images", "", false, published ? "" : set}, data.test_labels);
+  fields.file({"test_labels", "labels of test_images", "", false, published ? "" : set},
+              data.test_labels);
   fields.field({"scaling",
-                "of values of files, before they are rounded to dtype: none; unit: over 255; "
-                "standard: by channel, so that images to train on have mean 0 and variance 1",
+                "scaling of values from files, before rounding to dtype: none; unit: divided by "
+                "255; standard: each channel to mean 0 and variance 1 over the training images",
                 "", false, data.images.empty() ? set : ""},
                data.scaling, kScalings);
   fields.require(published || data.images.empty() == data.labels.empty(), "labels",
                  "found one of images and labels, allowed both or none");
   fields.require(!data.test_images.empty() || data.test_labels.empty(), "test_labels",
                  "found without test_images");
-  fields.field({"noise", "standard deviation of each value, beside patterns of mean square 1", "",
-                false, data.images.empty() ? "" : "images"},
-               data.noise, {0, 1e3});
+  fields.field(
+      {"noise",
+       "standard deviation of the noise on each value, with class patterns of mean square 1", "",
+       false, data.images.empty() ? "" : "images"},
+      data.noise, {0, 1e3});
 }
 
 Data::Data(const DataOptions& options, std::uint64_t seed)

@@ -113,7 +113,7 @@ NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<Ma
 void describe(config::Fields& fields, MapKeys& keys) {
   describe(fields, keys.dense);
   fields.optional_group(
-      {"factors", "of a butterfly: its gradient of twiddles; of a transform: its factors"},
+      {"factors", "butterfly: the gradient of its twiddles; transforms: their factors"},
       keys.factors);
 }
 
@@ -121,9 +121,10 @@ void describe(config::Fields& fields, Rounds& rounds) { describe(fields, rounds.
 
 void describe(config::Fields& fields, PlanKeys& keys) {
   training::describe_padding(fields, keys.padding);
-  fields.optional_group({"rounds", "how batches that lie outside are brought"}, keys.rounds);
-  fields.list({"products", "of linear maps in order (low_rank has two); of pixelfly none"},
-              keys.products);
+  fields.optional_group({"rounds", "how batches are loaded from external memory"}, keys.rounds);
+  fields.list(
+      {"products", "products of the linear maps, in order (low_rank has two); none for pixelfly"},
+      keys.products);
 }
 
 std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerContext& context,

@@ -19,31 +19,29 @@ void describe(config::Fields& fields, Options& options) {
   if (fields.given("layers")) options.layers.clear();
   fields.list(
       {"layers",
-       "from the images to the classes; tensors weights_0, ... have their parameters, "
-       "in the orders that kernels/mlp/README.md gives; not given: 128 outputs with relu, then "
-       "10"},
+       "layers from images to classes; the tensors weights_0, ... hold their parameters, in the "
+       "orders given in kernels/mlp/README.md; not given: 128 outputs with relu, then 10"},
       options.layers);
   if (options.layers.empty() && !fields.given("layers"))
     options.layers = {{LayerKind::dense, 128, 8, Activation::relu},
                       {LayerKind::dense, 10, 8, Activation::none}};
   fields.group({"data", "labelled images"}, options.data);
   describe(fields, options, options.data.samples, options.data.test_samples, 1U << 20,
-           "folder of the weights to begin with, weights_0.npy ... of all linear maps, as --save "
-           "and report.tensors write them after a run (README); seeded if not given");
+           "folder of initial weights, weights_0.npy ... of all linear maps, as written by --save "
+           "and report.tensors after a run (README); seeded if not given");
   fields.field({"replicas",
-                "copies of the network, each on a group of tiles of its own: the batch is divided "
-                "among them and their gradients are added up"},
+                "replicas of the network, each on its own group of tiles: they share the batch, "
+                "and their gradients are added"},
                options.replicas, {1, 1U << 20});
   fields.field({"dtype",
-                "of activations, of weights in products and of gradients (sums and gradients of "
-                "butterfly factors are f32); with f16 f32 masters are updated, which the tensors "
-                "weights_0, ... have, and gradients are scaled by loss_scale"},
+                "type of activations, of weights in products and of gradients (sums and gradients "
+                "of butterfly factors are f32); f16 keeps f32 master weights, which the tensors "
+                "weights_0, ... hold, and scales gradients by loss_scale"},
                options.dtype, data::kFloatTypes);
   training::describe(fields, options.scaling,
                      options.train && !options.halves() ? "dtype" : options.untrained());
-  fields.group({"plan", "pinned plans; the planner searches those that are not given"},
-               options.plan);
-  fields.field({"seed", "of the weights and of synthetic images"}, options.seed);
+  fields.group({"plan", "pinned plans; the planner searches those not given"}, options.plan);
+  fields.field({"seed", "seed of the weights and of synthetic images"}, options.seed);
   const bool chains =
       !options.layers.empty() && options.layers.back().outputs == options.data.classes;
   fields.require(chains, "layers",

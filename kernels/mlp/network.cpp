@@ -99,41 +99,39 @@ void require_zero_padding(const Linear& linear, const std::vector<double>& value
 
 void describe(config::Fields& fields, LayerOptions& layer) {
   fields.field({"kind",
-                "y = x W + b: any W, one of low rank, a product of butterfly factors, a flat block "
-                "butterfly and one of low rank, a circulant one, or the fastfood transform"},
+                "form of W in y = x W + b: dense, low rank, a product of butterfly factors, flat "
+                "block butterfly plus low rank, circulant, or the fastfood transform"},
                layer.kind, kLayerKinds);
   fields.field({"outputs", "columns of W"}, layer.outputs, {1, 1U << 20});
-  fields.field({"rank", "of a W of low rank, or of what pixelfly adds to S"}, layer.rank,
+  fields.field({"rank", "rank of a low-rank W, or of the low-rank part of pixelfly"}, layer.rank,
                {1, 1U << 20});
   fields.field({"activation",
-                "what is done to y; gelu in its tanh form, y/2 (1 + tanh(sqrt(2/pi) (y + 0.044715 "
-                "y^3)))"},
+                "activation function of y; gelu in its tanh form, y/2 (1 + tanh(sqrt(2/pi) (y + "
+                "0.044715 y^3)))"},
                layer.activation, kActivations);
-  fields.field(
-      {"parameters", "of butterfly: what a 2x2 twiddle is made of, four elements or an angle"},
-      layer.parameters, butterfly::kParameters);
-  fields.field({"block", "of pixelfly: rows and columns of a block of S: 4, 8 or 16"}, layer.block,
+  fields.field({"parameters", "butterfly: parameters of a 2x2 twiddle, four elements or an angle"},
+               layer.parameters, butterfly::kParameters);
+  fields.field({"block", "pixelfly: rows and columns of a block of S: 4, 8 or 16"}, layer.block,
                {4, 16});
   fields.require(std::has_single_bit(layer.block), "block", "found {}, allowed 4, 8 or 16",
                  layer.block);
   fields.field({"butterfly_size",
-                "of pixelfly: entries of a side of the mask, a power of two; 0: the "
-                "largest whose entries are blocks"},
+                "pixelfly: entries per side of the mask, a power of two; 0: the largest whose "
+                "entries are at least blocks"},
                layer.butterfly_size, {0, 1U << 16});
   fields.require(layer.butterfly_size == 0 ||
                      (layer.butterfly_size >= 2 && std::has_single_bit(layer.butterfly_size)),
                  "butterfly_size", "found {}, allowed 0 or a power of two from 2 on",
                  layer.butterfly_size);
-  fields.field({"factors", "of pixelfly: butterfly factors that the mask is the sum of; 0: all"},
+  fields.field({"factors", "pixelfly: number of butterfly factors in the mask; 0: all"},
                layer.factors, {0, 16});
-  fields.field(
-      {"gamma",
-       "of pixelfly: W = gamma S + (1 - gamma) U V^T, multiplied on the machine each step, "
-       "b apart; null: W = S + U V^T"},
-      layer.gamma, {0, 1});
+  fields.field({"gamma",
+                "pixelfly: W = gamma S + (1 - gamma) U V^T, multiplied out on the machine in each "
+                "step (b is not scaled); null: W = S + U V^T"},
+               layer.gamma, {0, 1});
   fields.field({"learn_gamma",
-                "of pixelfly: gamma is a parameter, which begins as given and follows its gradient "
-                "without bounds; false: it is fixed"},
+                "pixelfly: gamma is a trained parameter with this start value and no bounds; "
+                "false: it is fixed"},
                layer.learn_gamma);
   fields.require(!layer.learn_gamma || layer.gamma.has_value(), "learn_gamma",
                  "found true without gamma, allowed with gamma, the number that it begins with");

@@ -227,11 +227,11 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"u", data::file_sentence("U from a .npy file of shape [m, rank]")}, options.u);
   fields.file({"v", "V from a .npy file of shape [k, rank], as u"}, options.v);
   fields.field({"gamma",
-                "W = gamma S + (1 - gamma) U V^T, multiplied on the machine; at 1 the low-rank "
-                "part has no effect, at 0 S has none; null: W = S + U V^T"},
+                "W = gamma S + (1 - gamma) U V^T, multiplied out on the machine; gamma 1 removes "
+                "the low-rank part, 0 removes S; null: W = S + U V^T"},
                options.gamma, {0, 1});
   fields.field({"n", "columns of X and Y: the batch"}, options.n, {1, 1U << 20});
-  fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU, dV"},
+  fields.field({"pass", "forward: Y = W X; grad_input: dX = W^T dY; grad_weights: dS, dU and dV"},
                options.pass, kPasses);
   fields.file({"x", "X from a .npy file of shape [k, n] (for grad_input dY, [m, n]), as u"},
               options.x);
@@ -239,9 +239,9 @@ void describe(config::Fields& fields, Options& options) {
               options.gradient);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
-  fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
+  fields.field({"layout", "layout of X and Y: blocked or by rows"}, options.layout,
                kernels::kLayouts);
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  fields.group({"plan", "a pinned plan; the planner searches one if not given"}, options.plan);
   require_passes(fields, options);
 }
 

@@ -182,28 +182,31 @@ void scale(const Statement& statement, const Chain& chain, const Partition& oute
 }  // namespace
 
 void describe(config::Fields& fields, PinnedCuts& cuts) {
-  fields.field({"parts", "intervals of the batch, added up at the end; 0: chosen"}, cuts.parts);
-  fields.field({"bands", "bands of block columns, at most; 0: chosen"}, cuts.bands);
+  fields.field(
+      {"parts", "number of parts of the batch, whose gradients are added at the end; 0: chosen"},
+      cuts.parts);
+  fields.field({"bands", "maximum number of bands of block columns; 0: chosen"}, cuts.bands);
   spmm_static::describe_dealing(fields, cuts.dealing);
 }
 
 void describe(config::Fields& fields, Pinned& plan) {
-  fields.group({"low_rank", "the products that come first: V^T X, U^T dY"}, plan.low_rank);
-  fields.optional_group({"low_rank_back", "pass grad_weights: U^T dY, if not as low_rank"},
+  fields.group({"low_rank", "plan of the first products: V^T X, U^T dY"}, plan.low_rank);
+  fields.optional_group({"low_rank_back", "pass grad_weights: plan of U^T dY, if not as low_rank"},
                         plan.low_rank_back);
-  fields.group({"sparse", "passes forward and grad_input: the product with [S | U] or [S^T | V]"},
-               plan.sparse);
-  fields.group({"dw", "pass grad_weights: the gradients of S and U"}, plan.dw);
-  fields.group({"dv", "pass grad_weights: the gradient of V"}, plan.dv);
-  fields.field({"products", "pass grad_weights: what multiplies the gradients of S, U and V"},
+  fields.group(
+      {"sparse", "passes forward and grad_input: plan of the product with [S | U] or [S^T | V]"},
+      plan.sparse);
+  fields.group({"dw", "pass grad_weights: plan of the gradients of S and U"}, plan.dw);
+  fields.group({"dv", "pass grad_weights: plan of the gradient of V"}, plan.dv);
+  fields.field({"products", "pass grad_weights: code that multiplies the gradients of S, U and V"},
                plan.products, kProducts);
   fields.field({"gradient_unit",
-                "pass grad_weights: blocks of so many inputs and outputs that the matrix unit "
-                "multiplies in them; auto: chosen"},
+                "pass grad_weights: inputs and outputs of the matrix unit's blocks, or vector "
+                "code; auto: chosen"},
                plan.gradient_unit, kernels::kForms);
   fields.field({"rounds",
-                "passes forward and grad_input: equal parts of the batch that are computed one "
-                "after the other; 0: as few as fit"},
+                "passes forward and grad_input: number of equal parts of the batch, computed one "
+                "after the other; 0: the fewest that fit"},
                plan.rounds, {0, 1U << 20});
 }
 

@@ -30,10 +30,9 @@ struct Plan {
   std::uint32_t tiles = 0;  ///< that have elements; 0: as many as there are
 };
 void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"group", "tiles side by side that tell each other their sums, before groups do"},
+  fields.field({"group", "neighbouring tiles that exchange their sums before groups do"},
                plan.group, {1, 1U << 24});
-  fields.field({"tiles", "tiles that have elements; 0: as many as there are"}, plan.tiles,
-               {0, 1U << 24});
+  fields.field({"tiles", "number of tiles that hold elements; 0: all"}, plan.tiles, {0, 1U << 24});
 }
 
 struct Options {
@@ -44,11 +43,13 @@ struct Options {
   std::optional<Plan> plan;
 };
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"elements", "of the vector"}, options.elements, {1, std::uint64_t{1} << 40});
-  fields.field({"dtype", "i32: sums modulo 2^32; f32"}, options.dtype, kTypes);
-  fields.field({"exclusive", "whether a sum is that of the elements before, without its own"},
+  fields.field({"elements", "number of elements of the vector"}, options.elements,
+               {1, std::uint64_t{1} << 40});
+  fields.field({"dtype", "type of the elements: i32 (sums modulo 2^32) or f32"}, options.dtype,
+               kTypes);
+  fields.field({"exclusive", "exclusive sums: each element's result leaves out the element itself"},
                options.exclusive);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
   kernels::describe_plan(fields, options.plan);
 }
 

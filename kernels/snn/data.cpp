@@ -76,33 +76,34 @@ double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
 void describe(config::Fields& fields, DataOptions& data) {
   constexpr config::Range<std::uint32_t> kSamples{1, 1U << 24};
   fields.field(
-      {"kind", "which published set the streams are shaped like, or are: inputs, classes, events"},
+      {"kind",
+       "published data set whose inputs, classes and event rate the streams have, or custom"},
       data.kind, kKinds);
   const bool custom = data.kind == DataKind::custom;
-  fields.field({"inputs", "addresses of custom streams", "", false, custom ? "" : "kind"},
+  fields.field({"inputs", "number of inputs of custom streams", "", false, custom ? "" : "kind"},
                data.inputs, {0, 65535});
-  fields.field({"classes", "of custom streams", "", false, custom ? "" : "kind"}, data.classes,
-               {0, 4096});
+  fields.field({"classes", "number of classes of custom streams", "", false, custom ? "" : "kind"},
+               data.classes, {0, 4096});
   fields.require(!custom || (data.inputs > 0 && data.classes > 0),
                  data.inputs > 0 ? "classes" : "inputs",
                  "found {} inputs and {} classes, allowed 1 or more of both (workload.data.inputs, "
                  "workload.data.classes)",
                  data.inputs, data.classes);
   fields.field({"max_events",
-                "inputs with an event in a step, at most: of more, so many are taken evenly in the "
-                "order of their addresses, and results say how many are left out; 0: as published "
-                "(32, 48, 96), of custom 64"},
+                "maximum inputs with an event in a step: of more, this many are kept, evenly "
+                "spaced in the order of their addresses, and results give the number dropped; 0: "
+                "as published (32, 48, 96), custom 64"},
                data.max_events, {0, 65535});
   fields.file({"raster",
-               "a .npy file of shape [samples + test_samples, time_steps, inputs], not "
-               "0 where there is an event, which is one whatever the value"},
+               "a .npy file of shape [samples + test_samples, time_steps, inputs]; every nonzero "
+               "value is one event"},
               data.raster);
   fields.file({"events",
-               "a text file, an event a line: sample, time step, address, in order of sample and "
+               "a text file, one event per line: sample, time step, address, sorted by sample and "
                "step; with a fourth number on all lines, the polarity 0 or 1, the input is address "
-               "+ polarity * inputs / 2. More events of an input in a step are one"},
+               "+ polarity * inputs / 2. Several events of an input in one step count once"},
               data.events);
-  fields.file({"labels", "a .npy file of shape [samples + test_samples]: the class of each"},
+  fields.file({"labels", "a .npy file of shape [samples + test_samples]: the class of each sample"},
               data.labels);
   describe_recordings(fields, data);
   const char* files = !data.recordings.empty() ? "recordings"
@@ -110,18 +111,18 @@ void describe(config::Fields& fields, DataOptions& data) {
                                                : "raster";
   const bool labelled = !data.raster.empty() || !data.events.empty();
   const bool synthetic = !labelled && data.recordings.empty();
-  fields.field({"rate", "part of the inputs that have an event in a step, on average", "", false,
+  fields.field({"rate", "average share of the inputs with an event in a step", "", false,
                 synthetic ? "" : files},
                data.rate, {0, 1});
-  fields.field({"noise", "part of the events that are anywhere", "", false, synthetic ? "" : files},
+  fields.field({"noise", "share of the events at random inputs", "", false, synthetic ? "" : files},
                data.noise, {0, 1});
   fields.field({"samples",
-                "streams to train on, the first ones of files, in their order, from the first one "
-                "again behind the last: nothing is shuffled"},
+                "number of training streams, the first ones of files, in order without shuffling; "
+                "after the last the first follows again"},
                data.samples, kSamples);
   fields.field({"test_samples",
-                "further ones, looked at once after training, in whole batches: what is left of "
-                "them is not used"},
+                "number of test streams, evaluated once after training, in whole batches; an "
+                "incomplete last batch is not used"},
                data.test_samples, {0, 1U << 24});
   fields.require(data.raster.empty() || data.events.empty(), "events",
                  "found beside raster, allowed one of both");

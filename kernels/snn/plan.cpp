@@ -292,36 +292,38 @@ bool PlanKeys::allow(const PlanKeys& plan) const {
 }
 
 void describe(config::Fields& fields, LayerKeys& keys) {
-  fields.field({"first_tile", "of the layer's neurons"}, keys.first_tile);
-  fields.field({"tiles", "of them"}, keys.tiles);
-  fields.field({"neurons_per_tile", "whose weights and states lie on a tile"},
-               keys.neurons_per_tile);
-  fields.field({"max_spikes", "ids that a list holds at most"}, keys.max_spikes);
-  fields.field({"selecting_tiles_a_sample", "tiles that look for the spikes of a sample"},
+  fields.field({"first_tile", "first tile of the layer's neurons"}, keys.first_tile);
+  fields.field({"tiles", "number of the layer's tiles"}, keys.tiles);
+  fields.field({"neurons_per_tile", "neurons per tile"}, keys.neurons_per_tile);
+  fields.field({"max_spikes", "capacity of a list of spikes, in ids"}, keys.max_spikes);
+  fields.field({"selecting_tiles_a_sample", "tiles that search for the spikes of one sample"},
                keys.selecting_tiles);
 }
 
 void describe(config::Fields& fields, ReductionKeys& keys) {
-  fields.field({"layer", "whose tiles' gradients of spikes are added up"}, keys.layer);
-  fields.field({"groups", "of its tiles"}, keys.groups);
-  fields.field({"tiles_a_group", "the last group takes the rest"}, keys.tiles_a_group);
-  fields.field({"summing_tiles", "that the groups' sums are spread over"}, keys.summing_tiles);
+  fields.field({"layer", "layer whose spike gradients are reduced"}, keys.layer);
+  fields.field({"groups", "number of groups of its tiles"}, keys.groups);
+  fields.field({"tiles_a_group", "tiles per group; the last group takes the rest"},
+               keys.tiles_a_group);
+  fields.field({"summing_tiles", "number of tiles that share the groups' sums"},
+               keys.summing_tiles);
 }
 
 void describe(config::Fields& fields, PlanKeys& keys) {
   fields.field({"algorithm",
-                "published: a mark a neuron, which many workers look through, as the published "
-                "program does it; bits: marks are bits, and where nothing is trained weights of "
-                "a spike lie side by side; best: the one that less is predicted for"},
+                "published: one mark per neuron, searched by all workers, as in the published "
+                "program; bits: marks are bits, and without training the weights of a spike are "
+                "contiguous; best: the one with the lower prediction"},
                keys.algorithm, kAlgorithms);
-  fields.field({"max_inputs", "ids that a list of events holds at most; 0: any"}, keys.max_inputs);
-  fields.list({"layers", "a plan whose layers lie so; none: any"}, keys.layers);
-  fields.list({"reductions", "a plan that adds up gradients of spikes so; none: any"},
+  fields.field({"max_inputs", "capacity of a list of events, in ids; 0: any"}, keys.max_inputs);
+  fields.list({"layers", "pins the placement of layers; not given: any"}, keys.layers);
+  fields.list({"reductions", "pins the reduction of spike gradients; not given: any"},
               keys.reductions);
-  fields.field({"checkpoint_steps", "steps from one kept state to the next; 0: any"},
+  fields.field({"checkpoint_steps", "time steps between stored states; 0: any"},
                keys.checkpoint_steps);
   training::describe_padding(fields, keys.padding);
-  fields.list({"products", "of activations dense, by layer; none: searched"}, keys.products);
+  fields.list({"products", "activations dense: products by layer; not given: searched"},
+              keys.products);
 }
 
 void require_dense(const Options& options) {

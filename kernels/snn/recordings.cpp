@@ -47,31 +47,32 @@ Sensor sensor_of(const DataOptions& data) {
 void describe_recordings(config::Fields& fields, DataOptions& data) {
   const bool custom = data.kind == DataKind::custom;
   fields.file({"recordings",
-               "a published set of this kind to train on. nmnist: its folder Train, with the "
-               "folders 0 to 9 of .bin files, in the order of the files' names; shd: its file "
-               "(.h5, gzip or not); dvs_gesture: its folder of .aedat files (AEDAT 3.1), "
-               "_labels.csv and trials_to_train.txt",
+               "recordings of a published data set for training. nmnist: its folder Train, with "
+               "the folders 0 to 9 of .bin files, in the order of file names; shd: its file (.h5, "
+               "optionally gzip); dvs_gesture: its folder of .aedat files (AEDAT 3.1), _labels.csv "
+               "and trials_to_train.txt",
                "", false, custom ? "kind" : ""},
               data.recordings);
   const char* none = data.recordings.empty() ? "recordings" : "";
-  fields.file({"test_recordings",
-               "such a set to test with, of dvs_gesture the trials of trials_to_test.txt; if not "
-               "given, test samples are the recordings behind those to train on",
-               "", false, none},
-              data.test_recordings);
+  fields.file(
+      {"test_recordings",
+       "recordings for testing, in the same form; dvs_gesture: the trials of trials_to_test.txt; "
+       "if not given, test samples are the recordings that follow the training samples",
+       "", false, none},
+      data.test_recordings);
   fields.field({"step_microseconds",
-                "of recordings: length of a time step; events behind the last step are left out, "
-                "and results say how many",
+                "recordings: length of a time step; later events than the last step are dropped, "
+                "and results give their number",
                 "us", false, none},
                data.step_microseconds, {0, 1'000'000'000});
   fields.field({"resolution",
-                "of recordings: pixels each way, of shd channels, into which the sensor's are "
-                "merged evenly; 0: 34 of 34, 700 of 700, 48 of 128",
+                "recordings: pixels per side (shd: channels) into which the sensor's are merged "
+                "evenly; 0: 34 of 34, 700 of 700, 48 of 128",
                 "", false, none},
                data.resolution, {0, data::kShdChannels});
   fields.field({"polarity",
-                "of recordings: both, on has the upper half of the inputs; merged, the same "
-                "inputs; on, events of polarity off are left out",
+                "recordings: both: events of polarity on use the upper half of the inputs; merged: "
+                "both polarities use the same inputs; on: events of polarity off are dropped",
                 "", false, data.kind == DataKind::shd && none[0] == 0 ? "kind" : none},
                data.polarity, kPolarities);
   if (none[0] != 0) return;

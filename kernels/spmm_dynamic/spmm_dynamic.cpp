@@ -120,30 +120,31 @@ void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field(
       {"algorithm",
-       "published: planned for nonzeros that lie evenly and products with W and W^T in "
-       "turn, as the published planner does; best: for this product with the very patterns that "
-       "are given"},
+       "published: planned for evenly distributed nonzeros and alternating products with W and "
+       "W^T, as the published planner does; best: for this product and the given patterns"},
       plan.algorithm, kAlgorithms);
   fields.field({"x", "parts of the block rows of W; 0: chosen"}, plan.x);
   fields.field({"y", "parts of the block columns of W; 0: chosen"}, plan.y);
-  fields.field({"z", "parts of the columns of X, at most; 0: chosen"}, plan.z);
-  fields.field({"columns", "of a printed plan: columns of X of a part, as follows from z"},
+  fields.field({"z", "maximum number of parts of the columns of X; 0: chosen"}, plan.z);
+  fields.field({"columns", "printed plans: columns of X per part, which follow from z"},
                plan.columns);
-  fields.field({"pairs", "of a printed plan: what pairs of tiles share"}, plan.pairs, kNeighbours);
-  fields.field({"max_blocks", "of a printed plan: blocks of W that there is room for"},
-               plan.max_blocks);
-  fields.field({"bucket_blocks", "of a printed plan: the same of a tile"}, plan.bucket_blocks);
-  fields.field({"pool_bytes", "of a printed plan: lists and values of a pool"}, plan.pool_bytes);
+  fields.field({"pairs", "printed plans: operand that a pair of tiles shares"}, plan.pairs,
+               kNeighbours);
+  fields.field({"max_blocks", "printed plans: capacity in blocks of W"}, plan.max_blocks);
+  fields.field({"bucket_blocks", "printed plans: capacity of a tile in blocks"},
+               plan.bucket_blocks);
+  fields.field({"pool_bytes", "printed plans: bytes of a pool's lists and values"},
+               plan.pool_bytes);
   kernels::describe_unit(fields, plan.unit);
 }
 
 void describe(config::Fields& fields, Options& options) {
   sparse::describe(fields, options.weights);
   fields.field({"n", "columns of X and Y"}, options.n, {1, 1U << 20});
-  fields.field({"pass",
-                "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T where W has "
-                "blocks"},
-               options.pass, kPasses);
+  fields.field(
+      {"pass",
+       "forward: Y = W X; grad_input: Xg = W^T Yg; grad_values: Wg = Yg X^T at the blocks of W"},
+      options.pass, kPasses);
   fields.file(
       {"x", data::file_sentence("X from a .npy file of shape [k, n] (for grad_input Yg, [m, n])")},
       options.x);
@@ -158,37 +159,33 @@ void describe(config::Fields& fields, Options& options) {
                      (options.weights.block > 1 && options.pass != Pass::grad_values),
                  "partials", "found f16, allowed f32 with block 1 and with pass grad_values");
   fields.field({"layout",
-                "how X (and Yg) is given and Y wanted: blocked, as the plan has them, or natural, "
-                "by rows in equal parts on all tiles"},
+                "layout of X, Yg and Y: blocked: as the plan has them; natural: by rows in equal "
+                "parts on all tiles"},
                options.layout, kernels::kLayouts);
   fields.field({"max_density",
-                "blocks of W that the program has room for, over all its blocks; 0: as many as the "
-                "fullest pattern holds"},
+                "capacity in blocks as a share of all blocks of W; 0: that of the fullest pattern"},
                options.max_density, {0.0, 1.0});
-  fields.field({"max_nonzeros", "the same as a number of elements; 0: from max_density"},
-               options.max_nonzeros);
+  fields.field({"max_nonzeros", "capacity in elements; 0: from max_density"}, options.max_nonzeros);
   fields.field({"headroom",
-                "room of a tile's bucket beyond an even share of the most nonzeros, over that "
-                "share"},
+                "extra capacity of a tile's bucket, relative to an even share of the maximum "
+                "number of nonzeros"},
                options.headroom, {0.0, 16.0});
-  fields.field(
-      {"memory",
-       "share of a tile's memory that the plan may use; algorithm published takes all of it if "
-       "nothing fits"},
-      options.memory, {0.01, 1.0});
+  fields.field({"memory",
+                "share of a tile's memory available to the plan; algorithm published takes all if "
+                "nothing fits"},
+               options.memory, {0.01, 1.0});
   fields.field({"patterns",
-                "patterns that the program runs with, one after the other, of the seeds `seed` and "
-                "up; seeded W only"},
+                "number of patterns that the program runs, one after the other, with seeds `seed` "
+                "and up; seeded W only"},
                options.patterns, {1, 1024});
   fields.require(options.patterns == 1 || options.weights.matrix.empty(), "patterns",
                  "found {}, allowed 1 with a matrix file", options.patterns);
   fields.require(options.max_nonzeros == 0 || options.max_density == 0, "max_nonzeros",
                  "found beside max_density, allowed one of them");
   fields.field(
-      {"region",
-       "steps that are measured: all, or multiply: without distribution, clearing and sums"},
+      {"region", "measured steps: all, or multiply: without distribution, clearing and sums"},
       options.region, kRegions);
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  fields.group({"plan", "a pinned plan; the planner searches one if not given"}, options.plan);
 }
 
 SpmmDynamic::SpmmDynamic(const Options& options, MachineCosts& costs)

@@ -39,38 +39,38 @@ void require_rounds(const Pinned& pinned, std::uint32_t block_rows, std::uint32_
 }  // namespace
 
 void describe(config::Fields& fields, Rounds& rounds) {
-  fields.field({"m", "parts of the block rows of W, one after the other"}, rounds.m, {1, 1U << 20});
-  fields.field({"n", "parts of n, one after the other for each part of m"}, rounds.n,
+  fields.field({"m", "parts of the block rows of W, computed one after the other"}, rounds.m,
+               {1, 1U << 20});
+  fields.field({"n", "parts of n, computed one after the other for each part of m"}, rounds.n,
                {1, 1U << 20});
   describe(fields, rounds.loads);
 }
 
 void describe_dealing(config::Fields& fields, std::optional<Dealing>& dealing) {
-  fields.field(
-      {"dealing",
-       "what each tile of a band has about equally much of: blocks (as published), work, or "
-       "work in whole rows"},
-      dealing, kDealings);
+  fields.field({"dealing",
+                "balance within a band: each tile gets about equally many blocks (as published), "
+                "equal work, or equal work in whole rows"},
+               dealing, kDealings);
 }
 
 void describe(config::Fields& fields, Pinned& plan) {
   fields.field({"algorithm",
-                "who chooses the cuts: best: our cost model for this very pattern; "
-                "published: the published planner, for any pattern"},
+                "source of the plan: best: our cost model for this very pattern; published: the "
+                "published planner, for any pattern"},
                plan.algorithm, kAlgorithms);
-  fields.field({"parts", "intervals of columns of X and Y; 0: chosen"}, plan.parts);
+  fields.field({"parts", "number of parts of the columns of X and Y; 0: chosen"}, plan.parts);
   fields.field({"bands",
-                "bands of columns of W with equally many blocks, added up at the end: fewer where "
-                "whole columns go that way; 0: chosen"},
+                "bands of columns of W with equally many blocks, whose partial sums are added at "
+                "the end; fewer if empty columns leave fewer; 0: chosen"},
                plan.bands);
   describe_dealing(fields, plan.dealing);
   fields.field({"sums",
-                "where partial rows are added up: home: where their results are wanted; placed: "
-                "each sum where the published library places it"},
+                "where partial rows are summed: home: on the tile that keeps the result; placed: "
+                "where the published library places each sum"},
                plan.sums, kSums);
   kernels::describe_unit(fields, plan.unit);
   fields.optional_group(
-      {"rounds", "rounds in which operands that lie outside are brought; chosen if not given"},
+      {"rounds", "rounds in which operands are loaded from external memory; chosen if not given"},
       plan.rounds);
 }
 

@@ -61,7 +61,7 @@ struct Surroundings {
   std::vector<DenseRows> x = {};       ///< storage of X, if it is not one even array
   std::uint64_t beside = 0;            ///< bytes per tile that other steps hold meanwhile
   bool schedules = false;              ///< schedule the exchanges of the best plans
-  bool outside = false;                ///< X, the values of W and Y lie in memory outside the tiles
+  bool outside = false;                ///< X, the values of W and Y lie in external memory
 };
 
 /// Throws KeyError for pinned cuts out of range.

@@ -40,7 +40,8 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
 void describe_vectors(config::Fields& fields, Options& options, const gemm::VectorType* type) {
   gemm::describe_shift(fields, options.shift, type);
   constexpr config::Field kPlan{
-      "plan", "cuts to use instead of searching, of other keys with i8, i16 and bf16"};
+      "plan",
+      "a pinned plan, with other keys for i8, i16 and bf16; the planner searches one if not given"};
   if (type == nullptr) {
     gemm::FloatPlan<Pinned, gemm::KeptPlan> tiles{options.plan, "algorithm"};
     fields.group(kPlan, tiles);
@@ -104,17 +105,16 @@ void describe(config::Fields& fields, Options& options) {
   fields.file({"x", data::file_sentence("X from a .npy file of shape [k, n]")}, options.x);
   fields.field({"partials", "type of partial sums for dtype f16"}, options.partials,
                data::kFloatTypes);
-  fields.field({"layout", "how X is given and Y is wanted: in blocks or in rows"}, options.layout,
+  fields.field({"layout", "layout of X and Y: blocked or by rows"}, options.layout,
                kernels::kLayouts);
-  fields.field({"operands",
-                "where the values of W and X are given and Y is wanted: on the tiles, or in memory "
-                "outside"},
-               options.external, kernels::kOperandPlaces);
+  fields.field(
+      {"operands", "location of the values of W, of X and of Y: tile SRAM, or external memory"},
+      options.external, kernels::kOperandPlaces);
   fields.require(!options.external || options.layout == kernels::Layout::blocked, "layout",
                  "found natural, allowed blocked with operands external");
   fields.field({"region",
-                "steps that are measured: all, the product on the tiles alone, or the "
-                "adding of partial rows alone"},
+                "measured steps: all, the product on the tiles alone, or the addition of partial "
+                "rows alone"},
                options.region, kRegions);
   fields.require(!options.external || options.region == Region::all, "region",
                  "found a part, allowed all with operands external");

@@ -23,7 +23,7 @@ struct Options {
   Type partials = Type::f32;
   kernels::Layout layout = kernels::Layout::blocked;
   Region region = Region::all;
-  bool external = false;  ///< W's values, X and Y lie in memory outside the tiles
+  bool external = false;  ///< W's values, X and Y lie in external memory
   Pinned plan;
   // Only for types with vectors:
   std::uint32_t shift = 0;                ///< right shift of integer sums

@@ -24,26 +24,24 @@ constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // a gigabyte o
 constexpr double kWhole = 1 + 1e-9;  // the sum of two shares that are 1 but for their rounding
 
 void describe_pruning(config::Fields& fields, Pruning& pruning) {
-  fields.field({"method",
-                "tw_1d: rows of tiles of columns are pruned; tw_2d: "
-                "whole columns, then rows of "
-                "tiles of those left; tew: tw_2d of more, then "
-                "single elements are given back"},
-               pruning.method, kMethods);
+  fields.field(
+      {"method",
+       "tw_1d: prune rows of column tiles; tw_2d: prune whole columns, then rows of tiles of the "
+       "remaining columns; tew: prune more than tw_2d, then restore single elements"},
+      pruning.method, kMethods);
   fields.field({"sparsity",
-                "share of the elements of W that is pruned, as near as whole rows of tiles allow: "
-                "workload.pruned in the report says what was reached"},
+                "share of the elements of W that is pruned, as near as whole rows of tiles allow; "
+                "workload.pruned in the report gives the share reached"},
                pruning.sparsity, {0.0, 1.0});
   fields.field({"granularity", "columns of a tile; the last may have fewer"}, pruning.granularity,
                {1, 1u << 24});
   fields.field(
       {"ranking",
-       "rows of tiles are ranked over all tiles (global: sparsity is rounded to a row of "
-       "a tile), or in each (tile: all keep as many, sparsity is rounded to a row of all)"},
+       "rank rows of tiles over all tiles (global: sparsity is rounded to a row of a tile), or "
+       "within each tile (tile: all tiles keep equally many, sparsity is rounded to a row of all)"},
       pruning.ranking, kRankings);
-  fields.field(
-      {"overlay", "tew: share of W that is given back as single elements; at most 1 - sparsity"},
-      pruning.overlay, {0.0, 1.0});
+  fields.field({"overlay", "tew: share of W restored as single elements; at most 1 - sparsity"},
+               pruning.overlay, {0.0, 1.0});
   fields.require_read(pruning.method == Method::tew, "overlay", "is used by method tew only");
   if (!fields.given("overlay")) pruning.overlay = std::min(pruning.overlay, 1 - pruning.sparsity);
   fields.require(pruning.overlay + pruning.sparsity <= kWhole, "overlay",
@@ -172,13 +170,14 @@ std::vector<ColumnTile> overlay_tiles(const TilePattern& pattern, std::uint32_t 
 
 void describe(config::Fields& fields, WeightOptions& weights) {
   constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
-  fields.field({"k", "rows of W, columns of A; the matrix file's when one is given"}, weights.k,
+  fields.field({"k", "rows of W, columns of A; given by the matrix file if there is one"},
+               weights.k, kSize);
+  fields.field({"n", "columns of W and C; given by the matrix file if there is one"}, weights.n,
                kSize);
-  fields.field({"n", "columns of W and C; the matrix file's when one is given"}, weights.n, kSize);
   fields.file({"matrix",
-               "the dense W[k, n] that is pruned, from a .npy file "
-               "(.mtx and .smtx: zeros filled in), rounded to dtype (workload.rounded in the "
-               "report); seeded values if not given. Saved as W after pruning, with zeros"},
+               "the dense W[k, n] to prune, from a .npy file (.mtx and .smtx: zeros filled in), "
+               "rounded to dtype (workload.rounded in the report); seeded values if not given. "
+               "Saved as W after pruning, with zeros"},
               weights.matrix);
   fields.field({"spread",
                 "column j of a seeded W is scaled by 1 + spread j / "
@@ -189,7 +188,7 @@ void describe(config::Fields& fields, WeightOptions& weights) {
                       "found {}, which nothing reads with a matrix file", weights.spread);
   describe_pruning(fields, weights.pruning);
   fields.field({"dtype", "type of A, W and C"}, weights.dtype, data::kFloatTypes);
-  fields.field({"seed", "of the values"}, weights.seed);
+  fields.field({"seed", "seed of the values"}, weights.seed);
   if (fields.given("matrix") && !weights.matrix.empty())
     sparse::take_file_size(fields, weights.matrix, {"k", weights.k}, {"n", weights.n});
 }

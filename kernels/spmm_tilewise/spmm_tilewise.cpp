@@ -98,11 +98,12 @@ kernels::ExactRow exact_columns(const Problem& problem, const Plan& plan,
 }  // namespace
 
 void describe(config::Fields& fields, Pinned& plan) {
-  fields.field({"parts", "groups that a full column tile is cut into; 0: chosen"}, plan.parts);
-  fields.field({"cuts", "supersteps in which a group's rows are loaded; 0: chosen"}, plan.cuts);
+  fields.field({"parts", "number of groups that share a full column tile; 0: chosen"}, plan.parts);
+  fields.field({"cuts", "number of supersteps in which a group's rows are loaded; 0: chosen"},
+               plan.cuts);
   fields.field({"row_singles",
-                "tew: single elements of a row of a tile from which the row is multiplied whole; "
-                "more than a tile has columns: never; 0: chosen"},
+                "tew: number of single elements in a row of a tile from which the row is "
+                "multiplied whole; above the columns of a tile: never; 0: chosen"},
                plan.row_singles);
   kernels::describe_unit(fields, plan.unit);
 }
@@ -113,7 +114,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"partials", "type of partial sums; auto: dtype"}, options.partials,
                kernels::kPartials);
   fields.file({"a", data::file_sentence("A from a .npy file of shape [m, k]")}, options.a);
-  fields.group({"plan", "cuts to use instead of searching"}, options.plan);
+  fields.group({"plan", "a pinned plan; the planner searches one if not given"}, options.plan);
 }
 
 SpmmTilewise::SpmmTilewise(Options options, MachineCosts& costs)

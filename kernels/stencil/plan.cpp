@@ -84,28 +84,30 @@ void add(const std::shared_ptr<const Problem>& problem, Plan plan, kernels::Plan
 void describe(config::Fields& fields, Rounds& rounds) {
   constexpr config::Range<std::uint32_t> kParts{1, 1U << 24};
   fields.field({"rows",
-                "blocks of rows in which the grid is brought: one of rows and one of columns: once "
-                "for all steps; more: all of them in every step"},
+                "number of row blocks; with one row block and one column block the grid is loaded "
+                "once for all steps, with more in every step"},
                rounds.rows, kParts);
-  fields.field({"columns", "blocks of columns"}, rounds.columns, kParts);
+  fields.field({"columns", "number of column blocks"}, rounds.columns, kParts);
   describe(fields, rounds.loads);
 }
 
 void describe(config::Fields& fields, Plan& plan) {
-  fields.field({"tile_rows", "tiles from north to south"}, plan.tile_rows, {1, 1U << 24});
-  fields.field({"tile_columns", "tiles from west to east"}, plan.tile_columns, {1, 1U << 24});
-  fields.field({"worker_columns", "workers of a tile from west to east; a divisor of its contexts"},
-               plan.worker_columns, {1, 1U << 16});
+  fields.field({"tile_rows", "number of tile rows (north to south)"}, plan.tile_rows,
+               {1, 1U << 24});
+  fields.field({"tile_columns", "number of tile columns (west to east)"}, plan.tile_columns,
+               {1, 1U << 24});
   fields.field(
-      {"slices",
-       "worker: each worker copies its cells and their neighbours behind each other before "
-       "every step; tile: they read their tile's"},
-      plan.slices, kSlices);
+      {"worker_columns", "worker columns within a tile (west to east); a divisor of its contexts"},
+      plan.worker_columns, {1, 1U << 16});
+  fields.field({"slices",
+                "worker: each worker copies its cells and their neighbours to contiguous memory "
+                "before every step; tile: workers read the tile's grid in place"},
+               plan.slices, kSlices);
   fields.field({"code",
-                "scheduled: by hand; compiled: by a compiler, of 4 channels in 64-bit words; "
-                "elements: the same of one f32 after the other"},
+                "scheduled: hand-scheduled code; compiled: compiled code for 4 channels in 64-bit "
+                "words; elements: compiled code for one f32 at a time"},
                plan.code, kCodes);
-  fields.optional_group({"rounds", "rounds in which a grid that lies outside is brought"},
+  fields.optional_group({"rounds", "rounds in which a grid in external memory is loaded"},
                         plan.rounds);
 }
 

@@ -66,30 +66,28 @@ Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
 void describe(config::Fields& fields, Weights& weights) {
   constexpr std::array<const char*, 9> kKeys{"nw", "n", "ne", "w", "m", "e", "sw", "s", "se"};
   for (std::size_t i = 0; i < weights.of.size(); ++i)
-    fields.field({kKeys[i], "of the cell there, rounded to dtype"}, weights.of[i], {-65504, 65504});
+    fields.field({kKeys[i], "weight of that neighbour, rounded to dtype"}, weights.of[i],
+                 {-65504, 65504});
 }
 
 void describe(config::Fields& fields, Options& options) {
-  fields.field({"rows", "of cells"}, options.rows, {1, 1U << 24});
-  fields.field({"columns", "of cells"}, options.columns, {1, 1U << 24});
-  fields.field(
-      {"channels",
-       "values of a cell, each with a stencil of its own; they are padded to 64-bit words"},
-      options.channels, {1, 1U << 16});
+  fields.field({"rows", "rows of cells"}, options.rows, {1, 1U << 24});
+  fields.field({"columns", "rows of cells"}, options.columns, {1, 1U << 24});
+  fields.field({"channels", "channels per cell, each with its own stencil; padded to 64-bit words"},
+               options.channels, {1, 1U << 16});
   fields.field({"dtype", "type of the values, the weights and all sums"}, options.dtype,
                data::kFloatTypes);
-  fields.field({"steps", "times that all cells take their next value"}, options.steps,
+  fields.field({"steps", "number of steps, in which all cells are updated"}, options.steps,
                {1, 1U << 30});
-  fields.field({"boundary", "cells beyond the grid: zero, or those of its other side"},
+  fields.field({"boundary", "values beyond the grid: zero, or those of the opposite side"},
                options.boundary, kBoundaries);
-  fields.field(
-      {"operands", "where the grid is given and wanted: on the tiles, or in memory outside"},
-      options.external, kernels::kOperandPlaces);
+  fields.field({"operands", "location of the grid: tile SRAM, or external memory"},
+               options.external, kernels::kOperandPlaces);
   fields.require(!options.external || options.boundary == Boundary::zero, "boundary",
                  "found periodic, allowed zero with operands external");
-  fields.group({"weights", "what the cells around add to a cell's next value"}, options.weights);
+  fields.group({"weights", "weights of the neighbouring cells"}, options.weights);
   fields.file({"x", data::file_sentence("the grid, [rows, columns x channels]")}, options.x);
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"seed", "seed of the values"}, options.seed);
   kernels::describe_plan(fields, options.plan);
 }
 

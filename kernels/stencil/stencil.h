@@ -57,7 +57,7 @@ struct Options {
   Weights weights;
   std::string x;
   std::uint64_t seed = 1;
-  bool external = false;  ///< the grid lies in memory outside the tiles
+  bool external = false;  ///< the grid lies in external memory
   std::optional<Plan> plan;
 };
 void describe(config::Fields& fields, Options& options);

@@ -1,6 +1,6 @@
 // The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}. f16 and f32: a body is two
 // slots for two 64-bit words, each pair stores the result of the pair before and loads for the next. i32: a body is
-// one element, in plain RV32 as compilers make it. Those on operands in memory outside are below.
+// one element, in plain RV32 as compilers make it. Those on operands in external memory are below.
 #include "xtile.h"
 
 // t3, t4, t5: b, c and a of this worker; t2: repetitions of the body; f0: the scalar
@@ -138,7 +138,7 @@ codelet stream_update_i32
   xctl    0
 end_codelet stream_update_i32
 
-// On operands in memory outside, block by block through the worker's own DMA. a0: {scalar, bytes from a block to the
+// On operands in external memory, block by block through the worker's own DMA. a0: {scalar, bytes from a block to the
 // worker's next, bytes of a block, blocks - 1, bytes of the last block, 0, 0, 0}, then for each worker {a, b, c: its
 // first blocks outside; its two blocks in SRAM, one behind the other; bytes by which its last block begins earlier, 0, 0,
 // 0}. `brings` blocks go in, `loop` turns them into the first one, `stores` of it go out.

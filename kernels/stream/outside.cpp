@@ -6,9 +6,9 @@
 #include "sim/plan/search.h"
 #include "sim/plan/uniform.h"
 
-// Operands in memory outside: each tile's own, from where workers bring blocks by their DMA, or the
-// chip's: in a round each tile's supervisor brings a block of each array, which the tile's workers
-// share. Block r of tile t is number r x tiles + t of the array then.
+// Operands in external memory: each tile's own, from where workers bring blocks by their DMA, or
+// the chip's: in a round each tile's supervisor brings a block of each array, which the tile's
+// workers share. Block r of tile t is number r x tiles + t of the array then.
 namespace tessera::stream {
 
 using plan::OuterId;

@@ -57,7 +57,7 @@ void require_memory(const Options& options, const MachineConfig& machine) {
   if (!options.external) return;
   if (!machine.has_external)
     throw KeyError("workload.operands",
-                   "found external, allowed tiles: the machine has no memory outside "
+                   "found external, allowed tiles: the machine has no external memory "
                    "(machine.external)");
   if (workers_start_transfers(machine)) {
     const WorkerDmaConfig& dma = *machine.external.worker_dma;
@@ -116,39 +116,39 @@ std::uint32_t modulo(double value) {
 
 void describe(config::Fields& fields, Options& options) {
   fields.field({"operation",
-                "copy a = b, scale a = s b, add a = b + c, triad a = b + s c; i32 also update "
-                "a = a + s; with operands external also the transfers alone: read of b, write of "
-                "a, copy_dma of b to a"},
+                "copy a = b, scale a = s b, add a = b + c, triad a = b + s c; i32 also update a = "
+                "a + s; with external operands also the transfers alone: read of b, write of a, "
+                "copy_dma of b to a"},
                options.operation, kOperations);
-  fields.field({"dtype", "type of the elements: f16 and f32 packed, i32 one by one"}, options.dtype,
-               kTypes);
+  fields.field(
+      {"dtype",
+       "type of the elements: f16 and f32 use packed arithmetic, i32 one element at a time"},
+      options.dtype, kTypes);
   fields.require(options.operation != Operation::update || options.dtype == program::Type::i32,
                  "operation", "found update, allowed copy, scale, add, triad with dtype {}",
                  config::name_of(kTypes, options.dtype));
-  fields.field(
-      {"operands",
-       "where the arrays lie: on the tiles, or in memory outside, from where workers "
-       "bring them by their own DMA block by block, or supervisors where workers have none"},
-      options.external, kernels::kOperandPlaces);
+  fields.field({"operands",
+                "location of the arrays: tile SRAM, or external memory, from which workers load "
+                "block by block by their own DMA, or supervisors if workers have none"},
+               options.external, kernels::kOperandPlaces);
   fields.require(options.external || !only_moves(options.operation), "operation",
                  "found {}, allowed copy, scale, add, triad, update with operands tiles",
                  config::name_of(kOperations, options.operation));
   fields.require(!options.external || options.operation != Operation::update, "operation",
                  "found update, allowed copy, scale, add, triad, read, write, copy_dma with "
                  "operands external");
-  fields.field(
-      {"block_bytes",
-       "of an array, that a worker brings or stores at once (0: as many as its DMA takes), "
-       "or a supervisor for its tile",
-       "bytes", false, options.external ? "" : "operands"},
-      options.block_bytes, {0, 1U << 20});
+  fields.field({"block_bytes",
+                "bytes of a block of an array that a worker (or a supervisor for its tile) loads "
+                "or stores at once; 0: the most that its DMA moves",
+                "bytes", false, options.external ? "" : "operands"},
+               options.block_bytes, {0, 1U << 20});
   fields.field({"elements_per_worker",
                 "array elements of each worker, rounded up to whole vectors "
                 "(workload.worker_elements of the report)"},
                options.elements_per_worker, {1, 1u << 24});
-  fields.field({"repeats", "times the loop runs, a barrier between"}, options.repeats,
-               {1, 1000000});
-  fields.field({"seed", "of the values"}, options.seed);
+  fields.field({"repeats", "number of times that the loop runs, with barriers between"},
+               options.repeats, {1, 1000000});
+  fields.field({"seed", "seed of the values"}, options.seed);
 }
 
 Stream::Stream(const Options& options, MachineCosts& costs)
@@ -293,7 +293,8 @@ Stream::Element Stream::element(std::uint32_t slice, std::uint64_t at,
 
 Kernel kernel() {
   return make_kernel<Options, Stream>(
-      "stream", "STREAM copy, scale, add, triad, and updates in every tile's SRAM");
+      "stream",
+      "STREAM copy, scale, add and triad, and updates, in every tile's SRAM or in external memory");
 }
 
 }  // namespace tessera::stream

@@ -11,7 +11,7 @@
 /// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
 /// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c; and, for
 /// i32, PrIM's update: a = a + s. f16 and f32 are packed, i32 goes element by element.
-/// With operands in memory outside each worker brings its blocks of b and c by its own DMA and
+/// With operands in external memory each worker brings its blocks of b and c by its own DMA and
 /// stores those of a, as PrIM's forms do; read, write and copy_dma are the transfers alone. Where
 /// workers have no DMA, supervisors bring a tile's blocks in rounds.
 namespace tessera::stream {
@@ -90,7 +90,7 @@ class Stream : public Workload {
                                      BufferId a, BufferId b, BufferId c) const;
   [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
                                            const Outside& arrays, BufferId held) const;
-  /// The arrays in memory outside; `bytes` of each, or of a tile's part.
+  /// The arrays in external memory; `bytes` of each, or of a tile's part.
   Outside add_outside(plan::Description& description, std::uint64_t bytes, bool filled) const;
   /// b (1) or c (2) as it is given, slice by slice along the first extent.
   void add_given(plan::Description& description, const char* name, std::uint64_t stream,

@@ -22,30 +22,28 @@ constexpr config::Names<Feed, 3> kFeeds{
 void describe(config::Fields& fields, Course& course, std::uint32_t samples,
               std::uint32_t test_samples, std::uint32_t most, const char* weights) {
   fields.field({"batch",
-                "samples a step, in the order of the data: a step begins behind the last one's "
-                "samples, after the last sample with the first again; they are not shuffled"},
+                "samples per step, in the order of the data, without shuffling; a step continues "
+                "after the previous step's samples and wraps around after the last"},
                course.batch, {1, most});
-  fields.field({"steps", "batches to train on, or to look at; 0: as many as the epochs have"},
-               course.steps, {0, kMostSteps});
+  fields.field({"steps", "number of steps (batches); 0: as given by epochs"}, course.steps,
+               {0, kMostSteps});
   fields.field({"epochs",
-                "times that the samples are gone through, each samples / batch steps, rounded "
-                "down: what is left of one is where the next one begins",
+                "passes over the samples, each samples / batch steps, rounded down; the next pass "
+                "begins with the samples left over",
                 "", false, course.steps == 0 ? "" : "steps"},
                course.epochs, {1, 1U << 20});
   fields.require(
       course.steps > 0 || std::uint64_t{course.epochs} * (samples / course.batch) <= kMostSteps,
       "epochs", "found {} of {} samples in batches of {}, allowed up to {} steps", course.epochs,
       samples, course.batch, kMostSteps);
-  fields.field({"train", "weights follow gradients; false: the samples are looked at only"},
-               course.train);
+  fields.field({"train", "weights are updated; false: samples are only evaluated"}, course.train);
   fields.file({"weights", weights}, course.weights);
-  fields.field(
-      {"feed",
-       "device: one batch, the first, which lies on the machine from the beginning; "
-       "host: the next batch comes from the host each step; external: it comes from memory "
-       "outside the tiles (machine.external)"},
-      course.feed, kFeeds);
-  fields.group({"optimiser", "how weights follow their gradients", "", false, course.untrained()},
+  fields.field({"feed",
+                "source of batches: device: only the first batch, in tile memory from the "
+                "beginning; host: the next batch comes from the host in each step; external: from "
+                "external memory (machine.external)"},
+               course.feed, kFeeds);
+  fields.group({"optimiser", "update rule of the weights", "", false, course.untrained()},
                course.learning);
   fields.require(course.batch <= samples, "batch",
                  "found {}, allowed 1 to {}, the samples to train on", course.batch, samples);

@@ -23,16 +23,15 @@ constexpr config::Names<Schedule, 3> kSchedules{
     {{"constant", Schedule::constant}, {"step", Schedule::step}, {"cosine", Schedule::cosine}}};
 
 void describe_schedule(config::Fields& fields, Learning& learning) {
+  fields.field({"schedule", "learning rate schedule: constant, step decay, or half a cosine wave"},
+               learning.schedule, kSchedules);
   fields.field(
-      {"schedule", "of the rate: constant, falling in steps, or as half a wave of a cosine"},
-      learning.schedule, kSchedules);
-  fields.field(
-      {"decay_every", "of schedule step: steps after which the rate is multiplied by decay"},
+      {"decay_every", "schedule step: number of steps after which the rate is multiplied by decay"},
       learning.decay_every, {1, 1U << 30});
-  fields.field({"decay", "of schedule step"}, learning.decay, {1e-6, 1});
-  fields.field({"lowest", "of schedule cosine: what is left of the rate at the last step, a share"},
+  fields.field({"decay", "schedule step: factor of the rate"}, learning.decay, {1e-6, 1});
+  fields.field({"lowest", "schedule cosine: final learning rate as a share of the initial one"},
                learning.lowest, {0, 1});
-  fields.field({"warm_up", "steps over which the rate grows to what the schedule says"},
+  fields.field({"warm_up", "steps over which the rate grows linearly to the scheduled value"},
                learning.warm_up, {0, 1U << 24});
   const auto belongs = [&](std::string_view key, Schedule schedule) {
     fields.require_read(
@@ -82,8 +81,8 @@ void describe(config::Fields& fields, Learning& learning) {
   fields.field({"kind", "stochastic gradient descent with momentum, or Adam"}, learning.optimiser,
                kOptimisers);
   fields.field({"learning_rate",
-                "what velocity (sgd) or m_hat / (sqrt(v_hat) + epsilon) (adam) is multiplied by to "
-                "be taken from weights; there is no weight decay"},
+                "learning rate: factor of velocity (sgd) or m_hat / (sqrt(v_hat) + epsilon) (adam) "
+                "in the update; there is no weight decay"},
                learning.rate, {1e-12, 1e6});
   describe_schedule(fields, learning);
   const bool adam = learning.adam();
@@ -92,14 +91,16 @@ void describe(config::Fields& fields, Learning& learning) {
                         config::name_of(kOptimisers, learning.optimiser), adam ? "sgd" : "adam");
   };
   fields.field({"momentum",
-                "of sgd, as torch.optim.SGD has it: velocity = momentum velocity + gradient, "
-                "without dampening, not Nesterov's"},
+                "sgd: momentum as in torch.optim.SGD: velocity = momentum velocity + gradient, "
+                "without dampening or Nesterov"},
                learning.momentum, {0, 1});
   belongs("momentum", !adam);
-  fields.field({"beta1", "of adam: decay of the gradients' mean"}, learning.beta1, {0, 0.999999});
-  fields.field({"beta2", "of adam: decay of their mean square"}, learning.beta2, {0, 0.999999});
+  fields.field({"beta1", "adam: decay of the gradients' mean"}, learning.beta1, {0, 0.999999});
+  fields.field({"beta2", "adam: decay of the gradients' mean square"}, learning.beta2,
+               {0, 0.999999});
   fields.field(
-      {"epsilon", "of adam, as torch.optim.Adam has it: added to the root of that, corrected"},
+      {"epsilon",
+       "adam: epsilon as in torch.optim.Adam, added to the root of the bias-corrected mean square"},
       learning.epsilon, {1e-30, 1});
   for (const std::string_view key : {"beta1", "beta2", "epsilon"}) belongs(key, adam);
 }

@@ -12,17 +12,17 @@
 namespace tessera::training {
 
 void describe(config::Fields& fields, DenseKeys& keys) {
-  fields.optional_group({"forward", "the product that makes a layer's outputs"}, keys.forward);
-  fields.optional_group({"weight_gradient", "the product that makes its weights' gradient"},
+  fields.optional_group({"forward", "the product for a layer's outputs"}, keys.forward);
+  fields.optional_group({"weight_gradient", "the product for its weights' gradient"},
                         keys.weight_gradient);
-  fields.optional_group({"input_gradient", "the product that makes its inputs' gradient"},
+  fields.optional_group({"input_gradient", "the product for its inputs' gradient"},
                         keys.input_gradient);
 }
 
 void describe_padding(config::Fields& fields, std::uint32_t& padding) {
   static constexpr std::uint64_t kPaddings[] = {0, 4, 8, 16, 32, 64, 128};
   fields.field(
-      {"padding", "rows and columns of matrices are padded to multiples of it; 0: searched"},
+      {"padding", "matrices are padded to multiples of this many rows and columns; 0: searched"},
       padding, config::one_of(kPaddings));
 }
 
@@ -63,14 +63,13 @@ PlannedLayer ProductPlanner::plan(const DenseLayer& of) {
               {of.key, "the product that makes its outputs", of.pinned.forward}, misfit);
   std::optional<PlannedProduct> weight_gradient, input_gradient;
   if (of.trains)
-    weight_gradient =
-        product(of.inputs, of.samples, of.outputs,
-                {of.key, "the product that makes its weights' gradient", of.pinned.weight_gradient},
-                misfit);
+    weight_gradient = product(
+        of.inputs, of.samples, of.outputs,
+        {of.key, "the product for its weights' gradient", of.pinned.weight_gradient}, misfit);
   if (of.trains && !of.first)
-    input_gradient = product(
-        of.samples, of.outputs, of.inputs,
-        {of.key, "the product that makes its inputs' gradient", of.pinned.input_gradient}, misfit);
+    input_gradient =
+        product(of.samples, of.outputs, of.inputs,
+                {of.key, "the product for its inputs' gradient", of.pinned.input_gradient}, misfit);
   if (!misfit.empty()) return {{}, misfit};
   return {DensePlan{padding_, *forward, std::move(weight_gradient), std::move(input_gradient)}};
 }

@@ -29,13 +29,13 @@ CallsOf any(Statement& statement, BufferId flags, std::function<std::size_t(Tile
 // The start of 2^16 and the window of 2,000 steps are those of apex and torch.cuda.amp.GradScaler.
 void describe(config::Fields& fields, LossScaling& scaling, std::string_view unused_with) {
   fields.field({"loss_scale",
-                "of f16: what gradients are multiplied by; dynamic: halved where they overflow, "
-                "which skips the step, and doubled after loss_scale_window steps without",
+                "f16: factor of the gradients; dynamic: halved if gradients overflow, which skips "
+                "the update, and doubled after loss_scale_window steps without overflow",
                 "", false, unused_with, "dynamic"},
                scaling.scale, {0x1p-24, kLargestScale});
   const std::string_view fixed = scaling.changes() ? unused_with : "loss_scale";
-  fields.field({"loss_scale_start", "the dynamic loss scale of the first step", "", false, fixed},
-               scaling.first, {0x1p-24, kLargestScale});
+  fields.field({"loss_scale_start", "initial dynamic loss scale", "", false, fixed}, scaling.first,
+               {0x1p-24, kLargestScale});
   fields.field({"loss_scale_window", "steps without overflow before a dynamic loss scale doubles",
                 "", false, fixed},
                scaling.window, {1, 1U << 24});

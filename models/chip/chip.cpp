@@ -83,7 +83,7 @@ void Chip::leave_values(const TimingProof& proof) {
 }
 
 std::span<std::byte> Chip::outside(TileId tile, std::uint64_t address, std::uint64_t bytes) {
-  check(external_ != nullptr, "chip: there is no memory outside");
+  check(external_ != nullptr, "chip: there is no external memory");
   return external_->bytes(tile, address, bytes);
 }
 

@@ -240,11 +240,11 @@ void TileArray::submit(const fabric::Participant& side) {
   if (carrier == program::Carrier::host) return host->submit(side);
   if (outside.size() == 0)
     throw UserError(
-        "tile {}: the list at {:#x} is of a transfer with memory outside, the machine has none",
+        "tile {}: the list at {:#x} is of a transfer with external memory, the machine has none",
         index(side.tile), side.list.count());
   if (settings_.common().external)
     throw UserError(
-        "tile {}: the list at {:#x} is of a transfer with memory outside, which workers "
+        "tile {}: the list at {:#x} is of a transfer with external memory, which workers "
         "reach by themselves (machine.external.worker_dma)",
         index(side.tile), side.list.count());
   outside->submit(side);

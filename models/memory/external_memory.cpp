@@ -29,7 +29,7 @@ Range range_of(const OuterEntry& entry, const OuterTurn& turn) {
 std::vector<OuterEntry> entries_of(const Participant& side, const OuterListView& list,
                                    const OuterTurn& turn, std::uint64_t capacity) {
   const auto fail = [&](std::uint32_t number, const std::string& problem) {
-    throw UserError("tile {}: list of a transfer with memory outside at {:#x}: entry {}: {}",
+    throw UserError("tile {}: list of a transfer with external memory at {:#x}: entry {}: {}",
                     index(side.tile), side.list.count(), number, problem);
   };
   const std::uint64_t list_end =
@@ -110,7 +110,7 @@ void ExternalMemory::answer(std::uint32_t request, Cycle cycle, std::string_view
 std::string ExternalMemory::missing(fabric::Token side) const {
   const auto [done, all] = traffic_.progress(side.tile, side.list);
   if (all == 0) return {};
-  return fmt::format("a transfer with memory outside, of which {} of {} requests are done", done,
+  return fmt::format("a transfer with external memory, of which {} of {} requests are done", done,
                      all);
 }
 

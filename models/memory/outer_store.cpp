@@ -29,7 +29,7 @@ std::span<std::byte> OuterStore::bytes(TileId tile, std::uint64_t address,
   const std::uint64_t space = spaces_ > 1 ? index(tile) : 0;
   if (space >= spaces_ || address > bytes_per_space_ || count > bytes_per_space_ - address)
     throw UserError(
-        "memory outside of tile {}: {} bytes at {:#x} do not lie within "
+        "external memory of tile {}: {} bytes at {:#x} do not lie within "
         "its {} bytes",
         index(tile), count, address, bytes_per_space_);
   return {base_ + space * bytes_per_space_ + address, static_cast<std::size_t>(count)};

@@ -54,7 +54,7 @@ std::optional<std::string> conflict_of(std::uint32_t worker, std::vector<engine:
 std::optional<std::string> RaceCheck::check_worker(std::uint32_t worker) {
   if (auto conflict = conflict_of(worker, logs_)) return conflict;
   if (auto conflict = conflict_of(worker, outer_logs_))
-    return *conflict + " (addresses of memory outside)";
+    return *conflict + " (addresses of external memory)";
   return check_transfers(logs_[worker]);
 }
 

@@ -18,7 +18,7 @@ std::optional<std::string> WorkerDma::refused(const Request& request) const {
     return fmt::format(
         "transfer of {} bytes, allowed {} to {} in multiples of {} (machine.external.worker_dma)",
         bytes, config_.align_bytes, config_.max_bytes, config_.align_bytes);
-  for (const auto& [at, where] : {std::pair(local, "SRAM"), std::pair(address, "memory outside")})
+  for (const auto& [at, where] : {std::pair(local, "SRAM"), std::pair(address, "external memory")})
     if (at % config_.align_bytes != 0)
       return fmt::format(
           "transfer at address {:#x} of {}, allowed multiples of {} "
@@ -31,7 +31,7 @@ std::optional<std::string> WorkerDma::refused(const Request& request) const {
     return fmt::format("transfer to code at address {:#x}", local);
   if (std::uint64_t{address} + bytes > capacity_)
     return fmt::format(
-        "transfer of {} bytes at address {:#x} of memory outside, which ends at {:#x}", bytes,
+        "transfer of {} bytes at address {:#x} of external memory, which ends at {:#x}", bytes,
         address, capacity_);
   return std::nullopt;
 }

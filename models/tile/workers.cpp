@@ -245,7 +245,7 @@ UserError Workers::fault(const engine::Context& context, const engine::Exit& exi
   if (exit.stop == engine::Stop::fault) return tile_fault(program_, tile, name, exit);
   if (exit.stop == engine::Stop::dma)
     return tile_fault(program_, tile, name, exit.pc,
-                      "workers do not reach memory outside (machine.external.worker_dma)");
+                      "workers do not reach external memory (machine.external.worker_dma)");
   return tile_fault(program_, tile, name, exit.pc,
                     "instruction that only a supervisor may execute");
 }

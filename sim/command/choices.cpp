@@ -65,8 +65,7 @@ Option with_keys(Option option, const Simulator& simulator) {
 }
 
 Option set_option(std::vector<std::string>* sets, const Simulator& simulator) {
-  return with_keys({"--set", sets, "path=value: change a key, for example workload.n=64"},
-                   simulator);
+  return with_keys({"--set", sets, "path=value: set a key, for example workload.n=64"}, simulator);
 }
 
 void OptionSets::add(const std::string& option, const std::string& path, const std::string& value) {

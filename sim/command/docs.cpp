@@ -149,14 +149,13 @@ std::string described(const Command& command) {
 std::string exit_codes() {
   const std::pair<ExitCode, std::string_view> codes[] = {
       {ExitCode::done, "done"},
-      {ExitCode::check_failed, "the result is wrong, or a gate of validate fails"},
-      {ExitCode::user_error, "a mistake in the command, the config, a file or the program"},
-      {ExitCode::no_progress, "no progress: the state of every tile that is stuck is printed"},
-      {ExitCode::defect, "a bug of the simulator's own"},
-      {ExitCode::host_limit,
-       "the host has not enough memory, threads, files, time or room on its disk"},
+      {ExitCode::check_failed, "the result is wrong, or a gate of validate failed"},
+      {ExitCode::user_error, "an error in the command, the config, a file or the program"},
+      {ExitCode::no_progress, "no progress; the state of every stuck tile is printed"},
+      {ExitCode::defect, "a bug in the simulator"},
+      {ExitCode::host_limit, "the host lacks memory, threads, files, time or disk space"},
       {ExitCode::interrupted,
-       "interrupted: nothing half-written remains, a sweep keeps its points"},
+       "interrupted; no partial files remain, and a sweep keeps its finished points"},
   };
   std::string text;
   for (const auto& [code, meaning] : codes)
@@ -182,7 +181,7 @@ std::string examples() {
 Command docs_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();
   return {"docs",
-          "the manual page, or the completion of bash, as they are installed",
+          "the manual page, or the completion for bash, as installed",
           {choosing({"WHAT", what.get(), "man or bash", kRequired},
                     [] { return std::vector<std::string>(kDocuments.begin(), kDocuments.end()); })},
           [what, &simulator] { return docs(*what, simulator); }};
@@ -221,13 +220,12 @@ std::string manual_page(std::span<const Command> commands) {
           "\n.SH COMMANDS\n";
   for (const Command& command : commands) text += described(command);
   text += ".SH EXIT STATUS\n" + exit_codes();
-  text +=
-      ".SH FILES\n" +
-      item(italic("/usr/share/tessera/configs"),
-           "shipped configs, as installed under /usr: runs, sweeps, machines, papers, validation; "
-           "the last three are part of the program, too") +
-      item(italic("/usr/share/doc/tessera/configs.md"), "every key of a config") +
-      item(italic("runs/NAME-HASH"), "what a run writes, unless --out says where");
+  text += ".SH FILES\n" +
+          item(italic("/usr/share/tessera/configs"),
+               "shipped configs as installed under /usr: runs, sweeps, machines, papers, "
+               "validation; the last three are also part of the program") +
+          item(italic("/usr/share/doc/tessera/configs.md"), "every key of a config") +
+          item(italic("runs/NAME-HASH"), "output of a run, unless --out is given");
   return text + ".SH EXAMPLES\n" + examples() + ".SH SEE ALSO\n" + bold("gnuplot") +
          "(1), which draws the figures of " + bold("tessera plot") + "\n";
 }

@@ -209,17 +209,19 @@ ExitCode eval(const EvalRequest& request, const Simulator& simulator) {
 
 Command eval_command(const Simulator& simulator) {
   const auto request = std::make_shared<EvalRequest>();
-  return {
-      "eval",
-      "answer points as they come, for optimisers",
-      {{"CONFIG", &request->file, "what the points change (default: each point is a whole config)"},
-       {"--stdin", &request->from_stdin,
-        "a JSON object a line: sections to merge, or key path to value", kRequired},
-       {"--predict", &request->predict, "plan each point and predict its time; simulate nothing"},
-       set_option(&request->sets, simulator),
-       {"--out", &request->out, "folder that keeps results, and of a sweep: knows them"},
-       {"--jobs", &request->jobs, "points at a time (default: 1)", !kRequired, kMostJobs}},
-      [request, &simulator] { return eval(*request, simulator); }};
+  return {"eval",
+          "evaluate points as they arrive on standard input, for optimisers",
+          {{"CONFIG", &request->file,
+            "base config that the points change (default: each point is a whole config)"},
+           {"--stdin", &request->from_stdin,
+            "read one JSON object per line: sections to merge, or values by key path", kRequired},
+           {"--predict", &request->predict, "plan each point and predict its time; no simulation"},
+           set_option(&request->sets, simulator),
+           {"--out", &request->out,
+            "folder for results; results already there, also of a sweep, are reused"},
+           {"--jobs", &request->jobs, "points evaluated at a time (default: 1)", !kRequired,
+            kMostJobs}},
+          [request, &simulator] { return eval(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -72,18 +72,17 @@ ExitCode exec(const ExecRequest& request, const Simulator& simulator) {
 
 Command exec_command(const Simulator& simulator) {
   const auto request = std::make_shared<ExecRequest>();
-  return {
-      "exec",
-      "run a bare RV32 program on one tile",
-      {{"ELF", &request->file,
-        "the program, such as riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f -O2 -nostdlib "
-        "-e main makes; it ends by ecall with a7 = 93, or by returning; its exit code is that of "
-        "this command, once it has begun",
-        kRequired},
-       choosing({"--machine", &request->machine, "a preset or a file (default: bow)"},
-                [&simulator] { return names_of(simulator.machines); }),
-       {"--max-cycles", &request->max_cycles, "give up after so many (default: 10^10)"}},
-      [request, &simulator] { return exec(*request, simulator); }};
+  return {"exec",
+          "run a bare RV32 program on one tile",
+          {{"ELF", &request->file,
+            "an ELF program, for example from riscv64-unknown-elf-gcc -march=rv32imf -mabi=ilp32f "
+            "-O2 -nostdlib -e main; it ends by ecall with a7 = 93 or by returning, and its exit "
+            "code becomes the command's",
+            kRequired},
+           choosing({"--machine", &request->machine, "a machine preset or file (default: bow)"},
+                    [&simulator] { return names_of(simulator.machines); }),
+           {"--max-cycles", &request->max_cycles, "limit on simulated cycles (default: 10^10)"}},
+          [request, &simulator] { return exec(*request, simulator); }};
 }
 
 Command disasm_command() {
@@ -91,7 +90,7 @@ Command disasm_command() {
   return {"disasm",
           "print the tile code of an ELF file",
           {{"FILE", &request->file, "an ELF file", kRequired},
-           {"--symbol", &request->symbol, "only this function"}},
+           {"--symbol", &request->symbol, "disassemble only this function"}},
           [request] { return disasm(*request); }};
 }
 

@@ -41,12 +41,12 @@ void print_words(const Glossary& glossary) {
   for (const Explanation& each : glossary.all())
     if (each.from.starts_with("config key") && !contains(keys, each.name))
       keys.push_back(each.name);
-  print_names("words of summary and page", names_in(report::shown_words()));
-  print_names("as they are written there", mapped(report::labels(), [](const report::Label& label) {
+  print_names("words of the summary and the page", names_in(report::shown_words()));
+  print_names("as written there", mapped(report::labels(), [](const report::Label& label) {
                 return std::string(label.text);
               }));
   print_names("keys of report.json", names_in(report::report_words()));
-  print_names("keys that kernels add", names_in(report::run_words()));
+  print_names("keys that kernels add to the report", names_in(report::run_words()));
   print_names("config keys", keys);
 }
 
@@ -75,9 +75,9 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
   constexpr std::size_t kMost = 12;
   const bool by_name = !found.empty();
   if (!by_name && !described.empty()) {
-    fmt::print("no name is {}; described by these words: {}{}\n", word,
+    fmt::print("no name is {}; found in the descriptions of {}{}\n", word,
                counted(described.size(), "name"),
-               described.size() > kMost ? fmt::format(", of which {}", kMost) : "");
+               described.size() > kMost ? fmt::format("; the first {}:", kMost) : "");
     found = slice(described, 0, std::min(kMost, described.size()));
   }
   if (found.empty()) {
@@ -100,10 +100,10 @@ ExitCode explain(const std::vector<std::string>& words, const Simulator& simulat
 Command explain_command(const Simulator& simulator) {
   const auto words = std::make_shared<std::vector<std::string>>();
   return {"explain",
-          "what a word of summary, report or page means, and where it comes from",
+          "explain a word of summary, report or page, and its source",
           {choosing({"WORD", words.get(),
-                     "such as paired, lower bound, time.cycles or machine.tile.contexts; else "
-                     "words of its description (default: lists all)"},
+                     "a word, such as paired, lower bound, time.cycles or machine.tile.contexts, "
+                     "or words of its description (default: list all)"},
                     [&simulator] { return plain_names(Glossary(simulator.catalogue)); })},
           [words, &simulator] { return explain(*words, simulator); }};
 }

@@ -76,8 +76,8 @@ Glossary::Glossary(const Catalogue& catalogue) {
     add_keys(config::schema([&](config::Fields& fields) { options->visit(fields); }), "workload",
              kernel.name);
   }
-  all_.push_back(
-      {"workload.kernel", "what the machine executes", "", "config key; tessera list workloads"});
+  all_.push_back({"workload.kernel", "the kernel that the machine runs", "",
+                  "config key; tessera list workloads"});
   add_keys(config::schema(RunConfig()), "run", "");
   add_keys(config::schema(ReportConfig()), "report", "");
   for (const Explanation& each : all_) spoken_.push_back(spoken(each.name));

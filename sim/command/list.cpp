@@ -69,10 +69,8 @@ on the command line: `--set machine.tiles=64`. What is unknown, of a wrong type 
 
 void list_whats() {
   fmt::print(
-      "machines     presets of machines\n"
-      "workloads    what machines run\n"
-      "fabrics      kinds of exchange fabrics\n"
-      "sets         published numbers that tessera validate compares with\n");
+      "machines     machine presets\nworkloads    kernels\nfabrics      kinds of exchange "
+      "fabrics\nsets         published numbers for tessera validate\n");
 }
 
 /// Prints machines, workloads, fabrics or sets, one line each; empty `what`: these four words.
@@ -123,8 +121,8 @@ Command list_command(const Simulator& simulator) {
   const auto what = std::make_shared<std::string>();
   return {
       "list",
-      "what a config can name",
-      {choosing({"WHAT", what.get(), "machines, workloads, fabrics or sets; without: these four"},
+      "list what a config can name",
+      {choosing({"WHAT", what.get(), "machines, workloads, fabrics or sets (default: these four)"},
                 [] { return std::vector<std::string>(kWhats.begin(), kWhats.end()); })},
       [what, &simulator] { return list(*what, simulator); }};
 }
@@ -133,8 +131,8 @@ Command schema_command(const Simulator& simulator) {
   const auto request = std::make_shared<SchemaRequest>();
   return {"schema",
           "the JSON Schema of configs, or of machine files",
-          {{"--machine", &request->machine, "of files that hold a machine, as configs/machines"},
-           {"--markdown", &request->markdown, "all keys as Markdown tables instead"}},
+          {{"--machine", &request->machine, "schema of machine files, as in configs/machines"},
+           {"--markdown", &request->markdown, "print all keys as Markdown tables instead"}},
           [request, &simulator] { return schema(*request, simulator); }};
 }
 

@@ -261,54 +261,56 @@ ExitCode plot(const PlotRequest& given) {
 Command plot_command() {
   const auto request = std::make_shared<PlotRequest>();
   plot::Request& figure = request->figure;
-  const Option kind = choosing(
-      {"--kind", &request->kind,
-       "lines, bars, stacked (parts of a section such as stalls), comparison (of runs), heatmap, "
-       "scatter, parallel, speedup, pareto, roofline; of one run: timeline, matrix (traffic), "
-       "tiles, training, stages (of layers), raster; of a trace: timeline, utilisation, traffic, "
-       "matrix; of tessera sensitivity: "
-       "tornado"},
-      kind_names);
-  return {"plot",
-          "a figure of a sweep, of runs, or of a trace",
-          {{"DIR", &request->folders,
-            "folders of sweeps or runs, tables of tessera validate, or a trace (.pftrace, .vcd)",
-            kRequired},
-           kind,
-           {"--x", &figure.x, "an axis, or a key of report.json or its config"},
-           {"--y", &figure.y,
-            "a key such as rate.flops_per_second, or arithmetic such as 'time.cycles / workload.n' "
-            "(default: time.cycles); of a heatmap its colours, over --x and --by; several: --y "
-            "published_speedup --y simulated_speedup"},
-           {"--by", &figure.by,
-            "what tells lines, bars of a group or Pareto fronts apart (default: the other axes; "
-            "fronts: nothing)"},
-           {"--where", &request->where, "path=value: only these runs"},
-           {"--best", &figure.best,
-            "an axis: of runs that differ only there, the one with the best y (largest of a rate)"},
-           {"--baseline", &figure.baseline,
-            "path=value: the runs that speedup compares with (default: the first x)"},
-           {"--title", &figure.title, "above the figure; '' for none"},
-           {"--xlabel", &figure.xlabel, "below the figure"},
-           {"--ylabel", &figure.ylabel, "at the left of the figure"},
-           {"--width", &request->width, "of the figure: 3.3in, 84mm, 240pt (default: 7.6in)"},
-           {"--height", &request->height, "the same (default: as the kind wants)"},
-           {"--font", &figure.sheet.font, "a family's name (default: sans)"},
-           {"--size", &request->size, "of letters, in points (default: 9)"},
-           {"--log", &figure.log,
-            "none, or the axes x, y and z (colours), as xy (default: as the numbers are spaced)"},
-           {"--sample", &figure.sample, "of a raster: which stream of the batch (default: 0)"},
-           {"--tiles", &figure.tiles, "of a trace: 0-15,20 (default: all that it holds)"},
-           {"--from", &figure.from, "of a trace: the first cycle that is drawn (default: 0)"},
-           {"--to", &figure.to, "of a trace: up to this cycle (default: its end)"},
-           {"--out", &request->out, "folder of the figure (default: plots in the last DIR)"},
-           {"--name", &request->name,
-            "of the figure's files (default: the kind and what was asked of it)"},
-           {"--format", &request->formats, "svg, pdf, png (default: all)", !kRequired, 0, ','}},
-          [request] {
-            return config::use_stored(fmt::format("{}", fmt::join(request->folders, ", ")),
-                                      [&] { return plot(*request); });
-          }};
+  const Option kind =
+      choosing({"--kind", &request->kind,
+                "lines, bars, stacked (parts of a section such as stalls), comparison (of runs), "
+                "heatmap, scatter, parallel, speedup, pareto, roofline; for one run: timeline, "
+                "matrix (traffic), tiles, training, stages (of layers), raster; for a trace: "
+                "timeline, utilisation, traffic, matrix; for tessera sensitivity: tornado"},
+               kind_names);
+  return {
+      "plot",
+      "draw a figure of a sweep, of runs, or of a trace",
+      {{"DIR", &request->folders,
+        "folders of sweeps or runs, tables of tessera validate, or a trace (.pftrace, .vcd)",
+        kRequired},
+       kind,
+       {"--x", &figure.x, "an axis, or a key of report.json or its config"},
+       {"--y", &figure.y,
+        "a report key such as rate.flops_per_second, or arithmetic such as 'time.cycles / "
+        "workload.n' (default: time.cycles); the colour of a heatmap over --x and --by; may be "
+        "repeated: --y published_speedup --y simulated_speedup"},
+       {"--by", &figure.by,
+        "key that separates lines, bars of a group or Pareto fronts (default: the other axes; "
+        "fronts: nothing)"},
+       {"--where", &request->where, "path=value: plot only these runs"},
+       {"--best", &figure.best,
+        "an axis: of runs that differ only in it, plot the one with the best y (the largest rate)"},
+       {"--baseline", &figure.baseline,
+        "path=value: baseline runs of speedup (default: the first x)"},
+       {"--title", &figure.title, "title of the figure; '' for none"},
+       {"--xlabel", &figure.xlabel, "label of the x axis"},
+       {"--ylabel", &figure.ylabel, "label of the y axis"},
+       {"--width", &request->width, "width of the figure: 3.3in, 84mm, 240pt (default: 7.6in)"},
+       {"--height", &request->height, "height of the figure (default: depends on the kind)"},
+       {"--font", &figure.sheet.font, "font family (default: sans)"},
+       {"--size", &request->size, "font size in points (default: 9)"},
+       {"--log", &figure.log,
+        "logarithmic axes: none, or x, y and z (colours), for example xy (default: by the spacing "
+        "of the values)"},
+       {"--sample", &figure.sample, "raster: stream of the batch (default: 0)"},
+       {"--tiles", &figure.tiles, "trace: tiles, for example 0-15,20 (default: all in the trace)"},
+       {"--from", &figure.from, "trace: first cycle (default: 0)"},
+       {"--to", &figure.to, "trace: end cycle (default: the end of the trace)"},
+       {"--out", &request->out, "output folder (default: plots in the last DIR)"},
+       {"--name", &request->name,
+        "name of the figure's files (default: from the kind and its options)"},
+       {"--format", &request->formats, "formats: svg, pdf, png (default: all)", !kRequired, 0,
+        ','}},
+      [request] {
+        return config::use_stored(fmt::format("{}", fmt::join(request->folders, ", ")),
+                                  [&] { return plot(*request); });
+      }};
 }
 
 }  // namespace tessera::command

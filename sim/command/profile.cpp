@@ -134,17 +134,18 @@ ExitCode profile(const ProfileRequest& request, const Simulator& simulator) {
 Command profile_command(const Simulator& simulator) {
   const auto request = std::make_shared<ProfileRequest>();
   return {"profile",
-          "cycles by instruction, of a bare program or of a config's codelets",
-          {{"FILE", &request->exec.file, "an ELF program as of exec, or a config", kRequired},
+          "profile cycles by instruction, for a bare program or a config's codelets",
+          {{"FILE", &request->exec.file, "an ELF program as for exec, or a config", kRequired},
            set_option(&request->sets, simulator),
-           {"--top", &request->view.top, "the dearest instructions, so many, instead of listings"},
-           {"--symbol", &request->view.symbol, "only this function or codelet"},
+           {"--top", &request->view.top,
+            "print this many of the most expensive instructions instead of listings"},
+           {"--symbol", &request->view.symbol, "profile only this function or codelet"},
            choosing({"--machine", &request->exec.machine,
-                     "of a program: a preset or a file (default: bow)"},
+                     "programs: a machine preset or file (default: bow)"},
                     [&simulator] { return names_of(simulator.machines); }),
            {"--max-cycles", &request->exec.max_cycles,
-            "of a program: give up after so many (default: 10^10)"},
-           {"--out", &request->out, "write all rows to this CSV file, too"}},
+            "programs: limit on simulated cycles (default: 10^10)"},
+           {"--out", &request->out, "also write all rows to this CSV file"}},
           [request, &simulator] { return profile(*request, simulator); }};
 }
 

@@ -93,16 +93,16 @@ ExitCode report(const ReportRequest& request, const Simulator& simulator) {
 
 Command report_command(const Simulator& simulator) {
   const auto request = std::make_shared<ReportRequest>();
-  return {"report",
-          "an HTML page of one finished run, of several compared, or of a sweep",
-          {{"RUN", &request->runs,
-            "a folder of results, several of which are compared, or of a sweep", kRequired},
-           {"--out", &request->out, "the page (default: report.html in the run's folder)"},
-           {"--top", &request->top, "print where the time went; write no page"}},
-          [request, &simulator] {
-            return config::use_stored(fmt::format("{}", fmt::join(request->runs, ", ")),
-                                      [&] { return report(*request, simulator); });
-          }};
+  return {
+      "report",
+      "write an HTML page of one finished run, of several compared, or of a sweep",
+      {{"RUN", &request->runs, "folders of results (several: compared), or of a sweep", kRequired},
+       {"--out", &request->out, "output file (default: report.html in the run's folder)"},
+       {"--top", &request->top, "print the breakdown of time; write no page"}},
+      [request, &simulator] {
+        return config::use_stored(fmt::format("{}", fmt::join(request->runs, ", ")),
+                                  [&] { return report(*request, simulator); });
+      }};
 }
 
 }  // namespace tessera::command

@@ -243,44 +243,46 @@ ExitCode check(const RunRequest& request, const Simulator& simulator) {
 Command run_command(const Simulator& simulator) {
   const auto request = std::make_shared<RunRequest>();
   return {"run",
-          "simulate a config and report",
+          "simulate a config and report its results",
           {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
            set_option(&request->sets, simulator),
-           {"--out", &request->out, "folder of the results (default: runs/NAME-HASH)"},
+           {"--out", &request->out, "output folder (default: runs/NAME-HASH)"},
            {"--threads", &request->threads, "host threads (run.threads)"},
            choosing_key({"--engine", &request->engine, "native or interpreter (run.engine)"},
                         "run.engine", simulator),
-           {"--max-cycles", &request->max_cycles, "give up after so many (run.max_cycles)"},
-           {"--seed", &request->seed, "of data and generators (workload.seed and run.seed)"},
-           choosing_key({"--trace", &request->trace,
-                         "none, phases or tiles: trace.pftrace and trace.vcd (report.trace)"},
-                        "report.trace", simulator),
+           {"--max-cycles", &request->max_cycles, "limit on simulated cycles (run.max_cycles)"},
+           {"--seed", &request->seed, "seed of data and generators (workload.seed and run.seed)"},
+           choosing_key(
+               {"--trace", &request->trace,
+                "trace files: none, phases or tiles (trace.pftrace and trace.vcd; report.trace)"},
+               "report.trace", simulator),
            {"--trace-tiles", &request->trace_tiles,
-            "which, such as 0-63,100, or all (report.trace_tiles; --trace tiles)"},
+            "traced tiles, such as 0-63,100, or all (report.trace_tiles; implies --trace tiles)"},
            {"--save", &request->saves,
-            "NAME=FILE.npy: an input or result after the run in a file, weights as trained; "
+            "NAME=FILE.npy: save an input or result as it is after the run (weights as trained); "
             "tessera check lists the names (report.tensors)"},
            {"--timing", &request->timing,
-            "cycles, traffic and energy alone, no values and no check (run.values)"},
+            "timing run: cycles, traffic and energy, but no values and no check (run.values)"},
            {"--again", &request->again,
-            "simulate also where the folder has the answer of the same timing run"},
-           {"--quiet", &request->quiet, "no summary and no progress"}},
+            "simulate again even if the folder has the result of the same timing run"},
+           {"--quiet", &request->quiet, "print no summary and no progress"}},
           [request, &simulator] { return run(*request, simulator); }};
 }
 
 Command check_command(const Simulator& simulator) {
   const auto request = std::make_shared<RunRequest>();
   return {"check",
-          "plan, predicted cycles and memory of a config, or a machine's numbers; runs nothing",
-          {{"CONFIG", &request->file,
-            "the config file, or one that holds a machine; - reads standard input", kRequired},
+          "print the plan, predicted cycles and memory of a config, or a machine's numbers; runs "
+          "nothing",
+          {{"CONFIG", &request->file, "a config file or a machine file; - reads standard input",
+            kRequired},
            set_option(&request->sets, simulator),
-           {"--seed", &request->seed, "of data and generators"},
+           {"--seed", &request->seed, "seed of data and generators"},
            {"--tiles", &request->tiles,
-            "such as 0-3,100, or all: what these hold and do, as JSON Lines, and nothing else"},
+            "tiles, such as 0-3,100, or all: print only their contents and work, as JSON Lines"},
            {"--fit", &request->fit,
-            "an integer key: the smallest value that fits of the machine, or the largest of the "
-            "workload"}},
+            "an integer key: find the smallest value of a machine key, or the largest of a "
+            "workload key, that fits"}},
           [request, &simulator] { return check(*request, simulator); }};
 }
 

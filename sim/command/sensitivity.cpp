@@ -253,20 +253,19 @@ ExitCode sensitivity(const SensitivityRequest& request, const Simulator& simulat
 
 Command sensitivity_command(const Simulator& simulator) {
   const auto request = std::make_shared<SensitivityRequest>();
-  return {
-      "sensitivity",
-      "how time, energy and area of a run answer to each number of its machine",
-      {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
-       set_option(&request->sets, simulator),
-       {"--seed", &request->seed, "of data and generators"},
-       {"--by", &request->by, "what keys are divided and multiplied by (default: 2)"},
-       {"--key", &request->keys,
-        "only this key of the machine, or those below it; A+B: moved together"},
-       {"--simulate", &request->simulate, "run every point instead of predicting it"},
-       {"--out", &request->out, "folder of the results (default: that of tessera run)"},
-       {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs},
-       {"--quiet", &request->quiet, "no table and no progress"}},
-      [request, &simulator] { return sensitivity(*request, simulator); }};
+  return {"sensitivity",
+          "show how time, energy and area of a run respond to each number of its machine",
+          {{"CONFIG", &request->file, "the config file; - reads standard input", kRequired},
+           set_option(&request->sets, simulator),
+           {"--seed", &request->seed, "seed of data and generators"},
+           {"--by", &request->by, "factor by which keys are divided and multiplied (default: 2)"},
+           {"--key", &request->keys, "only this machine key or group; A+B: both changed together"},
+           {"--simulate", &request->simulate, "simulate every point instead of predicting it"},
+           {"--out", &request->out, "output folder (default: that of tessera run)"},
+           {"--jobs", &request->jobs, "points run at a time (default: one per core)", !kRequired,
+            kMostJobs},
+           {"--quiet", &request->quiet, "print no table and no progress"}},
+          [request, &simulator] { return sensitivity(*request, simulator); }};
 }
 
 }  // namespace tessera::command

@@ -206,26 +206,27 @@ Command validate_command(const Simulator& simulator) {
   const auto request = std::make_shared<ValidateRequest>();
   return {
       "validate",
-      "published numbers beside simulated ones",
+      "compare simulated numbers with published ones",
       {choosing({"SET", &request->sets,
-                 "names that `tessera list sets` shows, what several begin with before _, or files "
-                 "of the same form (default: all sets "
-                 "but those by name alone)"},
+                 "sets as listed by `tessera list sets`, a common prefix of several before _, or "
+                 "files of the same form (default: all sets except those selected by name alone)"},
                 [&simulator] {
                   std::vector<std::string> names = names_of(simulator.validation);
                   for (const std::string& name : names_of(simulator.papers)) names.push_back(name);
                   return names;
                 }),
-       with_keys({"--set", &request->machine,
-                  "machine.KEY=value: change the machine of all points; nothing is judged then"},
-                 simulator),
+       with_keys(
+           {"--set", &request->machine,
+            "machine.KEY=value: change the machine of all points; results are then not judged"},
+           simulator),
        {"--out", &request->out,
-        "folder of the tables in CSV and of finished points, with which the same command goes on "
-        "(default: runs, for figures of papers and files)"},
+        "folder for CSV tables and finished points, which a repeated command reuses (default: "
+        "runs, for figures of papers and files)"},
        {"--html", &request->html,
-        "one page of all sets too: validation.html in the folder of --out, or in runs"},
-       {"--quick", &request->quick, "only the points marked quick"},
-       {"--jobs", &request->jobs, "points at a time (default: one a core)", !kRequired, kMostJobs}},
+        "also write one page of all sets: validation.html in the folder of --out, or in runs"},
+       {"--quick", &request->quick, "run only the points marked quick"},
+       {"--jobs", &request->jobs, "points run at a time (default: one per core)", !kRequired,
+        kMostJobs}},
       [request, &simulator] { return validate(*request, simulator); }};
 }
 

@@ -45,14 +45,14 @@ Json machine_object(Presets machines) {
   object["properties"]["extends"] = {
       {"type", "string"},
       {"examples", names_of(machines)},
-      {"description", "a preset's name or a file: what this machine changes"}};
+      {"description", "a preset's name or a file that this machine extends"}};
   return object;
 }
 
 Json machine_schema(Presets machines) {
   const Json file = {{"type", "string"}, {"pattern", "[./]"}};
   return {
-      {"description", "a preset's name or a file, or an object that may extend either"},
+      {"description", "a preset's name, a file, or an object that may extend either"},
       {"anyOf", Json::array({Json{{"enum", names_of(machines)}}, file, machine_object(machines)})}};
 }
 
@@ -68,9 +68,9 @@ Json workload_schema(const Catalogue& catalogue) {
   }
   // The kernel may be given by another file or by the points of a sweep.
   kernels.push_back({{"type", "object"},
-                     {"description", "keys of a kernel that stands elsewhere"},
+                     {"description", "keys of a kernel defined elsewhere"},
                      {"not", {{"required", {"kernel"}}}}});
-  return {{"description", "what the machine executes"}, {"oneOf", std::move(kernels)}};
+  return {{"description", "the kernel that the machine runs"}, {"oneOf", std::move(kernels)}};
 }
 
 /// Schema of the axes of `tessera sweep`, which sim/sweep/spec reads.
@@ -78,7 +78,7 @@ Json sweep_schema() {
   const Json notes = {{"^//", Json::object()}};
   const Json axes = {{"type", "object"},
                      {"minProperties", 1},
-                     {"description", "key path to values: a list, or a text such as 16..4096*4"}};
+                     {"description", "values by key path: a list, or a text such as 16..4096*4"}};
   const auto object = [&](Json properties, const char* what) {
     return Json{{"type", "object"},
                 {"properties", std::move(properties)},
@@ -89,23 +89,23 @@ Json sweep_schema() {
   Json random = object({{"points", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000'000}}},
                         {"seed", {{"type", "integer"}, {"minimum", 0}, {"default", 1}}},
                         {"axes", axes}},
-                       "so many points, drawn");
+                       "number of random points");
   random["required"] = {"points", "axes"};
   const Json condition = {{"type", "string"},
-                          {"description", "a condition, for example workload.m <= 64"}};
-  Json part = object(
-      {{"grid", axes},
-       {"zip", axes},
-       {"list",
-        {{"type", "array"},
-         {"minItems", 1},
-         {"items", {{"type", "object"}}},
-         {"description", "points, each an object of key path to value"}}},
-       {"random", std::move(random)},
-       {"where", {{"anyOf", {condition, {{"type", "array"}, {"items", condition}}}}}}},
-      "every combination of grid's values, zip's and list's rows and random points of which the "
-      "conditions hold");
-  return {{"description", "what tessera sweep varies; a list: its parts one after the other"},
+                          {"description", "a condition on points, for example workload.m <= 64"}};
+  Json part =
+      object({{"grid", axes},
+              {"zip", axes},
+              {"list",
+               {{"type", "array"},
+                {"minItems", 1},
+                {"items", {{"type", "object"}}},
+                {"description", "points, each an object of values by key path"}}},
+              {"random", std::move(random)},
+              {"where", {{"anyOf", {condition, {{"type", "array"}, {"items", condition}}}}}}},
+             "combinations of the grid's values, the rows of zip and list, and random points, "
+             "restricted to those that satisfy `where`");
+  return {{"description", "points of tessera sweep; a list: its parts one after the other"},
           {"anyOf", Json::array({part, {{"type", "array"}, {"minItems", 1}, {"items", part}}})}};
 }
 
@@ -130,7 +130,7 @@ Json config_schema(const Catalogue& catalogue, Presets machines) {
       {"title", "A Tessera run"},
       {"type", "object"},
       {"properties",
-       {{"extends", {{"type", "string"}, {"description", "a config file: what this one changes"}}},
+       {{"extends", {{"type", "string"}, {"description", "a config file that this one extends"}}},
         {"machine", machine_schema(machines)},
         {"workload", workload_schema(catalogue)},
         {"run", schema(RunConfig())},

@@ -26,15 +26,15 @@ engine::Engine engine_of(const RunConfig& run, const TileConfig& tile) {
 }
 
 void describe(config::Fields& fields, RunConfig& run) {
-  fields.field({"threads", "host threads; 0: one a core. Results do not depend on it"}, run.threads,
-               {0, 1024});
+  fields.field({"threads", "host threads; 0: one per core. Results do not depend on it"},
+               run.threads, {0, 1024});
   fields.field({"engine",
-                "what executes tile code; native: what runs often is translated to the host's "
-                "code, where it is x86-64. Results do not depend on it"},
+                "engine that executes tile code; native: hot code is translated to host code on "
+                "x86-64 hosts. Results do not depend on it"},
                run.engine, kEngines);
   fields.field({"check",
-                "how thoroughly results are compared with the reference; auto: full, "
-                "sampled where a full reference would take long"},
+                "extent of the comparison with the reference; auto: full, or sampled if a full "
+                "reference would take long"},
                run.check, kCheckModes);
   fields.field({"values",
                 "false: a timing run, which computes no values and checks none; cycles, traffic "
@@ -42,40 +42,40 @@ void describe(config::Fields& fields, RunConfig& run) {
                 "in full, and the report says why"},
                run.values);
   fields.field({"check_races",
-                "fault where workers of one run, or a transfer in flight, touch the same bytes; "
-                "memory that nothing has written holds no number (NaN)"},
+                "fault if workers of one run, or a transfer in flight, access the same bytes and "
+                "one writes; memory never written reads as NaN"},
                run.check_races);
-  fields.field(
-      {"measure",
-       "device: the program alone; host: also the transfers of its inputs and results, before, "
-       "during and after it, over the host link"},
-      run.measure, kMeasures);
-  fields.field({"max_cycles", "a run that lasts longer ends without progress", "cycles"},
+  fields.field({"measure",
+                "device: the program alone; host: also the transfers of its inputs and results "
+                "over the host link, before, during and after it"},
+               run.measure, kMeasures);
+  fields.field({"max_cycles", "limit of the run; a longer run ends with exit code 3", "cycles"},
                run.max_cycles, {1, std::numeric_limits<std::uint64_t>::max()});
-  fields.field({"seed", "of the workers' random generators (rnd.64)"}, run.seed);
+  fields.field({"seed", "seed of the workers' random generators (rnd.64)"}, run.seed);
 }
 
 void describe(config::Fields& fields, ReportConfig& report) {
-  fields.field({"out", "folder of the results; empty: runs/NAME-HASH"}, report.out);
+  fields.field({"out", "output folder; empty: runs/NAME-HASH"}, report.out);
   fields.field({"tile_steps",
-                "tile_steps.npy: what each tile did in each superstep, in at most so many tiles x "
-                "rows; beyond it neighbouring supersteps are added up; 0: no such file"},
+                "write tile_steps.npy: times of each tile in each superstep, limited to this many "
+                "values (tiles x rows); beyond it neighbouring supersteps are added; 0: no file"},
                report.tile_steps, {0, 1'000'000'000});
   fields.field({"tensors",
-                "inputs and results to leave in tensors/NAME.npy, such as A,C, or all, as they are "
-                "after the run: weights as trained; tessera check lists their names"},
+                "tensors to write to tensors/NAME.npy, such as A,C, or all, as they are after the "
+                "run (weights as trained); tessera check lists their names"},
                report.tensors);
   fields.field({"trace",
-                "trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, with "
-                "counters; tiles: also of trace_tiles"},
+                "write trace.pftrace (Perfetto) and trace.vcd (GTKWave); phases: of the machine, "
+                "with counters; tiles: also of trace_tiles"},
                report.trace, kTraceDetails);
   fields.field(
-      {"trace_tiles", "which tiles, such as 0-63,100, or all; a range may end beyond the machine"},
+      {"trace_tiles", "traced tiles, such as 0-63,100, or all; a range may end beyond the machine"},
       report.trace_tiles);
-  fields.field({"trace_workers", "the worker contexts of those tiles too"}, report.trace_workers);
+  fields.field({"trace_workers", "trace the worker contexts of those tiles too"},
+               report.trace_workers);
   fields.field({"trace_limit_mib",
-                "of each trace file; beyond it tiles, then all is left out, and the limit that "
-                "would do is named",
+                "size limit of each trace file; beyond it tiles, then everything is left out, and "
+                "the sufficient limit is named",
                 "MiB"},
                report.trace_limit_mib, {1, 1'048'576});
   const auto found = config::name_of(kTraceDetails, report.trace);

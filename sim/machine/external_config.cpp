@@ -36,7 +36,7 @@ void describe_banks(Fields& fields, DramConfig& dram) {
   clocks("rtw_clocks", "turnaround: from the last data read to the first data written",
          dram.rtw_clocks);
   clocks("refi_clocks", "tREFI: between refreshes of all banks; 0: none", dram.refi_clocks);
-  clocks("rfc_clocks", "tRFC: that a refresh takes", dram.rfc_clocks);
+  clocks("rfc_clocks", "tRFC: duration of a refresh", dram.rfc_clocks);
   fields.require(dram.refi_clocks == 0 || dram.rfc_clocks < dram.refi_clocks, "rfc_clocks",
                  "found {}, allowed less than the {} clocks between refreshes", dram.rfc_clocks,
                  dram.refi_clocks);
@@ -47,16 +47,17 @@ void describe_banks(Fields& fields, DramConfig& dram) {
 /// The keys that are unused with a platform's memory.
 void describe_channels(Fields& fields, ExternalConfig& external) {
   const std::string_view unused = external.has_channels() ? "" : "model";
-  fields.field({"channels", "DRAM channels: of the chip, or of each tile", "", false, unused},
+  fields.field({"channels", "DRAM channels of the chip, or of each tile", "", false, unused},
                external.channels, {1, 1024});
   fields.field({"interleave_bytes",
-                "bytes of the address space that lie in one channel before the next channel's; 0: "
-                "a whole channel",
+                "consecutive bytes in one channel before the address space continues in the next; "
+                "0: a whole channel",
                 "bytes", false, unused},
                external.interleave_bytes, {0, 1U << 30});
-  fields.field({"window", "waiting requests among which a channel serves open rows first", "",
-                false, unused},
-               external.window, {1, 4096});
+  fields.field(
+      {"window", "size of the window of waiting requests in which a channel serves open rows first",
+       "", false, unused},
+      external.window, {1, 4096});
   fields.group({"dram", "timing of a channel", "", false, unused}, external.dram);
 }
 
@@ -75,8 +76,8 @@ void require_whole_requests(Fields& fields, const ExternalConfig& external) {
 void describe_worker_dma(Fields& fields, ExternalConfig& external) {
   constexpr std::uint64_t kMostMib = 4095;
   fields.optional_group({"worker_dma",
-                         "workers start transfers themselves (ldma, sdma), supervisors none; none "
-                         "or null: supervisors do, workers none"},
+                         "workers start transfers (ldma, sdma) and supervisors do not; not given "
+                         "or null: only supervisors do"},
                         external.worker_dma);
   if (!external.worker_dma) return;
   fields.require(external.reach == ExternalReach::tile, "worker_dma",
@@ -108,14 +109,16 @@ std::uint64_t ExternalConfig::least_cycles(std::uint64_t moved, std::uint32_t ti
 }
 
 void describe(Fields& fields, DramConfig& dram) {
-  fields.field({"clock_ghz", "the clock that the channel's other numbers count in", "GHz"},
+  fields.field({"clock_ghz", "clock of the channel, in which its other timings count", "GHz"},
                dram.clock_ghz, {1e-3, 1e2});
   fields.field({"bytes_per_clock", "rate of the data bus", "bytes a clock"}, dram.bytes_per_clock,
                {1, 4096});
-  fields.field({"burst_bytes", "what a read or write moves; a part of it takes as long", "bytes"},
+  fields.field({"burst_bytes",
+                "bytes of one read or write burst; a partial burst takes the same time", "bytes"},
                dram.burst_bytes, config::one_of(kPowers));
   fields.field({"banks", "banks of a channel, each with one open row"}, dram.banks, {1, 1024});
-  fields.field({"row_bytes", "a bank's row", "bytes"}, dram.row_bytes, config::one_of(kPowers));
+  fields.field({"row_bytes", "size of a bank's row", "bytes"}, dram.row_bytes,
+               config::one_of(kPowers));
   fields.require(dram.row_bytes >= dram.burst_bytes, "row_bytes",
                  "found {}, allowed at least a burst of {} bytes", dram.row_bytes,
                  dram.burst_bytes);
@@ -123,9 +126,9 @@ void describe(Fields& fields, DramConfig& dram) {
 }
 
 void describe(Fields& fields, WorkerDmaConfig& dma) {
-  fields.field({"align_bytes", "addresses and sizes are multiples of these", "bytes"},
-               dma.align_bytes, config::one_of(kAlignments));
-  fields.field({"max_bytes", "what one instruction moves at most", "bytes"}, dma.max_bytes,
+  fields.field({"align_bytes", "alignment of addresses and sizes", "bytes"}, dma.align_bytes,
+               config::one_of(kAlignments));
+  fields.field({"max_bytes", "maximum bytes of one instruction", "bytes"}, dma.max_bytes,
                {1, 1U << 20U});
   fields.require(dma.max_bytes % dma.align_bytes == 0, "max_bytes",
                  "found {}, allowed multiples of the {} bytes of align_bytes", dma.max_bytes,
@@ -134,25 +137,29 @@ void describe(Fields& fields, WorkerDmaConfig& dma) {
 
 void describe(Fields& fields, ExternalConfig& external) {
   fields.field({"model",
-                "dram: channels as described here; platform: a TLM target of the SystemC "
-                "platform around the machine"},
+                "dram: channels as described here; platform: a TLM target of the enclosing SystemC "
+                "platform"},
                external.model, kModels);
-  fields.field({"reach", "chip: every tile reaches all channels; tile: each has its own"},
+  fields.field({"reach", "chip: every tile accesses all channels; tile: each tile has its own"},
                external.reach, kReaches);
-  fields.field({"mib_per_channel", "capacity of a channel, or of a platform's memory", "MiB"},
+  fields.field({"mib_per_channel", "capacity of a channel, or of the platform's memory", "MiB"},
                external.mib_per_channel, {1, 1U << 20});
   describe_channels(fields, external);
-  fields.field({"request_bytes", "a transfer is cut into requests at multiples of these", "bytes"},
+  fields.field({"request_bytes", "size and alignment of the requests that a transfer is split into",
+                "bytes"},
                external.request_bytes, config::one_of(kPowers));
   require_whole_requests(fields, external);
-  fields.field({"outstanding", "requests that a tile's DMA has under way at most"},
+  fields.field({"outstanding", "maximum outstanding requests of a tile's DMA"},
                external.outstanding, {1, 4096});
-  fields.field({"dma_bytes_per_cycle", "rate of a tile's DMA, both ways together", "bytes a cycle"},
-               external.dma_bytes_per_cycle, {1, 1024});
-  fields.field({"setup_cycles", "of a tile's transfer, before its first request", "cycles"},
-               external.setup_cycles, {0, 1'000'000});
-  fields.field({"way_cycles", "from a tile's DMA to a channel, and as many back", "cycles"},
-               external.way_cycles, {0, 1'000'000});
+  fields.field(
+      {"dma_bytes_per_cycle", "rate of a tile's DMA, both directions together", "bytes a cycle"},
+      external.dma_bytes_per_cycle, {1, 1024});
+  fields.field(
+      {"setup_cycles", "set-up cost of a tile's transfer, before its first request", "cycles"},
+      external.setup_cycles, {0, 1'000'000});
+  fields.field(
+      {"way_cycles", "latency from a tile's DMA to a channel, and the same back", "cycles"},
+      external.way_cycles, {0, 1'000'000});
   fields.require(external.has_channels() || external.way_cycles > 0, "way_cycles",
                  "found 0, allowed 1 to 1000000 cycles where machine.external.model is platform: "
                  "the platform hears of a request the cycle after it is made, at the earliest");

@@ -49,7 +49,7 @@ struct WorkerDmaConfig {
   std::uint32_t max_bytes = 2048;
 };
 
-/// Memory outside the tiles, and the DMA that connects tiles to it; machine.external.
+/// External memory, and the DMA that connects tiles to it; machine.external.
 struct ExternalConfig {
   ExternalModel model = ExternalModel::dram;
   ExternalReach reach = ExternalReach::chip;

@@ -23,19 +23,19 @@ constexpr Range<std::uint32_t> kWidthRange{1, 1024};
 }  // namespace
 
 void describe(Fields& fields, SlotCosts& slots) {
-  fields.field({"plain", "an instruction that none of the others makes longer", "slots"},
-               slots.plain, kSlotRange);
+  fields.field({"plain", "any instruction without a key of its own", "slots"}, slots.plain,
+               kSlotRange);
   const auto routine = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
     fields.field({key, sentence, "slots"}, value, kSoftwareRange);
   };
   routine("integer_multiply", "integer multiply", slots.integer_multiply);
   routine("integer_divide", "integer divide and remainder", slots.integer_divide);
-  routine("float_add", "f32 or f16 add, of float_lanes lanes", slots.float_add);
-  routine("float_multiply", "f32 or f16 multiply, of float_lanes lanes", slots.float_multiply);
-  routine("float_fma", "f32 or f16 fused multiply-add, of float_lanes lanes", slots.float_fma);
+  routine("float_add", "f32 or f16 add of float_lanes lanes", slots.float_add);
+  routine("float_multiply", "f32 or f16 multiply of float_lanes lanes", slots.float_multiply);
+  routine("float_fma", "f32 or f16 fused multiply-add of float_lanes lanes", slots.float_fma);
   fields.field({"float_lanes",
-                "lanes of packed floating-point arithmetic that are computed together; the others "
-                "take as many slots again",
+                "lanes of packed floating-point arithmetic computed per slot count above; each "
+                "further group takes the same slots again",
                 "lanes"},
                slots.float_lanes, {1, 4});
   routine("float_divide", "f32 and f16 divide and square root", slots.float_divide);
@@ -46,8 +46,9 @@ void describe(Fields& fields, LatencyConfig& latency) {
   const auto cycles = [&](std::string_view key, std::string_view sentence, std::uint32_t& value) {
     fields.field({key, sentence, "cycles"}, value, kSlotRange);
   };
-  cycles("load", "from a load to a use of what it loads", latency.load);
-  cycles("integer", "from an integer instruction, or an address that a memory access advances",
+  cycles("load", "from a load to the first use of the loaded value", latency.load);
+  cycles("integer",
+         "from an integer instruction, or from the address update of a post-increment access",
          latency.integer);
   cycles("integer_multiply", "from an integer multiply", latency.integer_multiply);
   cycles("integer_divide", "from an integer divide or remainder", latency.integer_divide);
@@ -61,12 +62,10 @@ void describe(Fields& fields, LatencyConfig& latency) {
          latency.float_move);
   cycles("float_divide", "from a floating-point divide", latency.float_divide);
   cycles("square_root", "from a square root", latency.square_root);
-  cycles("activation", "from exp2, log2, tanh, sigmoid, reciprocal square root",
+  cycles("activation", "from exp2, log2, tanh, sigmoid or reciprocal square root",
          latency.activation);
-  cycles("matrix", "from an instruction of the matrix unit to a use of what it yields",
-         latency.matrix);
-  cycles("branch_taken", "from a taken branch to the instruction it leads to",
-         latency.branch_taken);
+  cycles("matrix", "from a matrix-unit instruction to the first use of its result", latency.matrix);
+  cycles("branch_taken", "from a taken branch to its target instruction", latency.branch_taken);
 }
 
 void describe(Fields& fields, IntervalConfig& interval) {
@@ -75,29 +74,29 @@ void describe(Fields& fields, IntervalConfig& interval) {
   };
   cycles("integer_multiply", "between integer multiplies", interval.integer_multiply);
   cycles("integer_divide", "between integer divides", interval.integer_divide);
-  cycles("floating", "between floating-point adds, multiplies, fused multiply-adds",
+  cycles("floating", "between floating-point adds, multiplies and fused multiply-adds",
          interval.floating);
   cycles("float_divide", "between floating-point divides and square roots", interval.float_divide);
   cycles("activation", "between activations", interval.activation);
 }
 
 void describe(Fields& fields, SupervisorCosts& costs) {
-  fields.field({"plain_cycles", "an instruction of the supervisor", "cycles"}, costs.plain_cycles,
+  fields.field({"plain_cycles", "cycles per supervisor instruction", "cycles"}, costs.plain_cycles,
                {1, 1000});
-  fields.field({"branch_taken_cycles", "a taken branch of the supervisor", "cycles"},
+  fields.field({"branch_taken_cycles", "cycles per taken supervisor branch", "cycles"},
                costs.branch_taken_cycles, {1, 1000});
   fields.field({"load_use_stall_cycles",
-                "extra when the next instruction reads the register just loaded", "cycles"},
+                "extra cycles if the next instruction reads the register just loaded", "cycles"},
                costs.load_use_stall_cycles, kCycleRange);
-  fields.field({"launch_cycles", "starting workers (`run`)", "cycles"}, costs.launch_cycles,
+  fields.field({"launch_cycles", "cost of starting workers (`run`)", "cycles"}, costs.launch_cycles,
                kCycleRange);
   fields.field({"launch_stagger_cycles",
-                "between the starts of successive workers when one `run` starts all", "cycles"},
+                "between the starts of successive workers if one `run` starts all", "cycles"},
                costs.launch_stagger_cycles, kCycleRange);
-  fields.field({"join_cycles", "waiting for workers that have ended (`join`)", "cycles"},
+  fields.field({"join_cycles", "cost of `join` if the workers have already ended", "cycles"},
                costs.join_cycles, kCycleRange);
-  fields.field({"weight_load_cycles", "starting a load of weights (`ldcw`), before the words move",
-                "cycles"},
+  fields.field({"weight_load_cycles",
+                "cost of starting a weight load (`ldcw`), before its words move", "cycles"},
                costs.weight_load_cycles, kCycleRange);
 }
 
@@ -109,21 +108,19 @@ constexpr config::Names<IssueKind, 4> kIssueKinds{{{"barrel", IssueKind::barrel}
                                                    {"single", IssueKind::single}}};
 
 void describe_issue(Fields& fields, TileConfig& tile) {
-  fields.field(
-      {"issue",
-       "how contexts share the pipeline: barrel gives each a slot in turn; revolver lets a "
-       "context issue again after reissue_cycles, ready ones in turn; interleaved takes the "
-       "context that has been ready longest; single has one context"},
-      tile.issue, kIssueKinds);
+  fields.field({"issue",
+                "how contexts share the pipeline: barrel: fixed rotation, one slot each; revolver: "
+                "a context may issue again after reissue_cycles, ready contexts take turns; "
+                "interleaved: the context that has been ready longest issues; single: one context"},
+               tile.issue, kIssueKinds);
   fields.require(tile.issue != IssueKind::single || tile.contexts <= 1, "contexts",
                  "found {}, allowed 1 with issue single", tile.contexts);
-  fields.field(
-      {"reissue_cycles",
-       "revolver: cycles from an issue of a context to its next at the earliest; other kinds "
-       "have none. Fewer may be slower: turns can leave a unit with an interval idle "
-       "(models/tile/README.md)",
-       "cycles"},
-      tile.reissue_cycles, {0, 1000});
+  fields.field({"reissue_cycles",
+                "revolver: minimum cycles between two issues of one context; must be 0 for other "
+                "kinds. A smaller value can be slower: turns may leave a unit with an initiation "
+                "interval idle (models/tile/README.md)",
+                "cycles"},
+               tile.reissue_cycles, {0, 1000});
   const bool revolver = tile.issue == IssueKind::revolver;
   fields.require(revolver == (tile.reissue_cycles > 0), "reissue_cycles",
                  "found {}, allowed {} with issue {}", tile.reissue_cycles,
@@ -154,23 +151,24 @@ void describe(Fields& fields, TileConfig& tile) { describe_tile(fields, tile, 1)
 void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_contexts) {
   fields.field({"sram_kib", "SRAM of one tile", "KiB"}, tile.sram_kib, {1, 1U << 20});
   fields.field({"program_kib",
-                "memory of code, control, arguments and descriptor lists beside the SRAM; 0: they "
-                "lie in SRAM",
+                "memory for code, control, arguments and descriptor lists, separate from the SRAM; "
+                "0: they share the SRAM",
                 "KiB"},
                tile.program_kib, {0, 65536});
   fields.field({"contexts",
-                "worker contexts; of a revolver or interleaved tile programs start as many as are "
-                "predicted fastest"},
+                "worker contexts; on revolver and interleaved tiles a program uses the number that "
+                "is predicted to be fastest"},
                tile.contexts, {least_contexts, 64});
   describe_issue(fields, tile);
   // Without workers only the supervisor runs; on a barrel it has a port and costs of its own.
   const std::string_view workers = tile.contexts == 0 ? "contexts" : "";
   const std::string_view pipeline = tile.issue == IssueKind::barrel ? workers : "";
-  fields.field({"dual_issue",
-                "an aligned pair of a memory, integer or branch and a floating-point "
-                "instruction takes one slot if the second is ready with the first, else one each",
-                "", false, pipeline},
-               tile.dual_issue);
+  fields.field(
+      {"dual_issue",
+       "an aligned pair of one memory, integer or branch instruction and one floating-point "
+       "instruction issues in one slot if the second is ready with the first, else in two",
+       "", false, pipeline},
+      tile.dual_issue);
   fields.field({"load_bytes_per_slot", "load width", "bytes", false, pipeline},
                tile.load_bytes_per_slot, kWidthRange);
   fields.field({"store_bytes_per_slot", "store width", "bytes", false, pipeline},
@@ -180,17 +178,19 @@ void describe_tile(Fields& fields, TileConfig& tile, std::uint32_t least_context
   fields.field({"supervisor_stack_bytes", "stack of the supervisor", "bytes"},
                tile.supervisor_stack_bytes, {0, 1U << 20});
   fields.field({"overlap",
-                "exchanges and transfers with memory outside or the host go on beside a tile's "
-                "code; false: its supervisor waits where it starts them"},
+                "exchanges, external-memory transfers and host transfers overlap with the tile's "
+                "code; false: the supervisor waits at their start until they end"},
                tile.overlap);
   fields.group({"matrix_unit", "the matrix unit", "", false, workers}, tile.matrix_unit);
-  fields.group({"slots", "issue slots that a worker's instructions occupy", "", false, pipeline},
-               tile.slots);
-  fields.group({"latency", "cycles from an instruction to a use of its result; no area model", "",
-                false, pipeline},
-               tile.latency);
-  fields.group({"interval", "initiation intervals of units", "", false, pipeline}, tile.interval);
-  fields.group({"supervisor", "what the supervisor pays"}, tile.supervisor);
+  fields.group({"slots", "issue slots per worker instruction", "", false, pipeline}, tile.slots);
+  fields.group(
+      {"latency",
+       "cycles from an instruction to the first use of its result; not part of the area model", "",
+       false, pipeline},
+      tile.latency);
+  fields.group({"interval", "initiation intervals of execution units", "", false, pipeline},
+               tile.interval);
+  fields.group({"supervisor", "costs of the supervisor"}, tile.supervisor);
   require_own_port(fields, tile);
 }
 
@@ -198,21 +198,20 @@ namespace {
 
 void describe_rates(Fields& fields, FabricConfig& fabric, std::string_view unused_with) {
   fields.field({"send_bytes_per_cycle",
-                "exchange bandwidth: what a tile sends; where it is more than tiles receive, a "
-                "tile feeds several at once",
+                "exchange bandwidth of a tile's output; if above the receive rate, a tile feeds "
+                "several receivers at once",
                 "bytes a cycle", false, unused_with},
                fabric.send_bytes_per_cycle, kWidthRange);
   fields.field({"receive_bytes_per_cycle",
-                "exchange bandwidth: what a tile receives; where it is more than tiles send, a "
-                "tile listens to several at once",
+                "exchange bandwidth of a tile's input; if above the send rate, a tile receives "
+                "from several senders at once",
                 "bytes a cycle", false, unused_with},
                fabric.receive_bytes_per_cycle, kWidthRange);
-  fields.field(
-      {"pair_sharing", "an even pair of tiles that takes identical data receives at twice the rate",
-       "", false, unused_with},
-      fabric.pair_sharing);
+  fields.field({"pair_sharing", "tiles 2p and 2p + 1 receive identical data at twice the rate", "",
+                false, unused_with},
+               fabric.pair_sharing);
   fields.field({"cycles_per_hop",
-                "distance latency between neighbouring columns and between neighbouring rows",
+                "latency per hop between neighbouring columns and between neighbouring rows",
                 "cycles", false, unused_with},
                fabric.cycles_per_hop, kCycleRange);
 }
@@ -238,56 +237,59 @@ void fit_columns(Fields& fields, MachineConfig& machine) {
 }  // namespace
 
 void describe(Fields& fields, StreamConfig& stream) {
-  fields.field({"name", "what programs and messages call these streams", "", true}, stream.name);
-  fields.field({"from", "class of the nodes that send: tile, or a name of machine.nodes"},
-               stream.from);
-  fields.field({"to", "class of the nodes that receive"}, stream.to);
-  fields.field({"along",
-                "which nodes a node reaches: column or row: those that stand there with it; any: "
-                "all of the class"},
-               stream.along, kAlong);
-  fields.field({"bytes_per_cycle", "rate of one stream, counted to nine decimals", "bytes a cycle"},
+  fields.field({"name", "name of these streams in programs and messages", "", true}, stream.name);
+  fields.field({"from", "sending class of nodes: tile, or a name of machine.nodes"}, stream.from);
+  fields.field({"to", "receiving class of nodes"}, stream.to);
+  fields.field(
+      {"along",
+       "reachable nodes: column or row: those in the same column or row; any: all of the class"},
+      stream.along, kAlong);
+  fields.field({"bytes_per_cycle", "rate of one stream, exact to nine decimals", "bytes a cycle"},
                stream.bytes_per_cycle, {1e-3, 4096});
-  fields.field({"send_ports", "streams that a node sends at once; 0: any number"},
+  fields.field({"send_ports", "concurrent streams that a node can send; 0: unlimited"},
                stream.send_ports, {0, 1024});
-  fields.field({"receive_ports", "streams that a node receives at once; 0: any number"},
+  fields.field({"receive_ports", "concurrent streams that a node can receive; 0: unlimited"},
                stream.receive_ports, {0, 1024});
 }
 
 void describe(Fields& fields, FabricConfig& fabric) {
   fields.field({"kind",
-                "scheduled: all-to-all, non-blocking, scheduled when the program is built; "
-                "ideal: every byte at once, without rates and distances; streams: a DMA of each "
-                "node sends and receives streams between classes of nodes"},
+                "scheduled: all-to-all, non-blocking, scheduled when the program is built; ideal: "
+                "unlimited rates, no distances; streams: each node's DMA sends and receives "
+                "streams between classes of nodes"},
                fabric.kind, {"scheduled", "ideal", "streams"});
   const bool streams = fabric.kind == "streams";
   describe_rates(fields, fabric, fabric.kind == "scheduled" ? "" : "kind");
   fields.field(
-      {"fixed_cycles", "of every exchange; of streams: from its last byte to its end", "cycles"},
+      {"fixed_cycles",
+       "fixed cost of every exchange; for streams: from the last byte of a stream to its end",
+       "cycles"},
       fabric.fixed_cycles, kCycleRange);
-  fields.field({"columns",
-                "columns of the floor plan: the pair of tiles 2p and 2p + 1 stands in column p "
-                "modulo columns, row p / columns; of streams each tile takes the place of a pair"},
-               fabric.columns, {1, 65536});
-  fields.list({"streams", "what can be sent from which class of nodes to which", "", false,
-               streams ? "" : "kind"},
-              fabric.streams);
+  fields.field(
+      {"columns",
+       "columns of the floor plan: the pair of tiles 2p and 2p + 1 stands in column p modulo "
+       "columns, row p / columns; in a streams fabric each tile stands alone instead of a pair"},
+      fabric.columns, {1, 65536});
+  fields.list(
+      {"streams", "permitted streams between classes of nodes", "", false, streams ? "" : "kind"},
+      fabric.streams);
 }
 
 void describe(Fields& fields, SyncConfig& sync) {
-  fields.field({"chip_cycles", "from a chip's last arrival at a barrier to the release", "cycles"},
-               sync.chip_cycles, kCycleRange);
+  fields.field(
+      {"chip_cycles", "from the last arrival at a barrier of a chip to its release", "cycles"},
+      sync.chip_cycles, kCycleRange);
 }
 
 void describe(Fields& fields, HostLinkConfig& link) {
   fields.field({"launch_us",
-                "of a run, until its program begins and from its end until the host knows; where "
-                "run.measure is host",
+                "launch cost of a run: before its program begins, and from its end until the host "
+                "is notified; counts if run.measure is host",
                 "us"},
                link.launch_us, {0, 1e6});
   fields.field(
       {"latency_us",
-       "of each transfer, before its first byte: the host notices, sets it up, starts it", "us"},
+       "latency of each transfer before its first byte: host notification, set-up and start", "us"},
       link.latency_us, {0, 1e6});
   fields.field({"gigabytes_per_second", "rate of the link to the host", "GB/s"},
                link.gigabytes_per_second, {1e-3, 1e6});
@@ -338,20 +340,20 @@ void require_priced(Fields& fields, const MachineConfig& machine) {
 }
 
 void describe(Fields& fields, MachineConfig& machine) {
-  fields.field({"name", "what reports call the machine"}, machine.name);
+  fields.field({"name", "name of the machine in reports"}, machine.name);
   fields.field({"tiles", "compute tiles"}, machine.tiles, {1, 1U << 20});
   fields.field({"clock_ghz", "tile clock", "GHz"}, machine.clock_ghz, {1e-3, 1e3});
   fields.group({"tile", "one core with its SRAM"}, machine.tile);
-  fields.group({"fabric", "what moves bytes between tiles"}, machine.fabric);
+  fields.group({"fabric", "the network that moves bytes between tiles"}, machine.fabric);
   fit_columns(fields, machine);
   describe_nodes(fields, machine);
   require_streams(fields, machine);
   fields.group({"sync", "barriers"}, machine.sync);
   fields.group({"host", "the link to the host"}, machine.host);
   fields.optional_group(
-      {"external", "memory outside the tiles, reached by their DMA; none or null: there is none"},
+      {"external", "external memory, accessed by the tiles' DMA; not given or null: none"},
       machine.has_external, machine.external);
-  fields.optional_group({"energy", "joules and mm2 of its parts; none or null: not reported"},
+  fields.optional_group({"energy", "energy and area of its parts; not given or null: not reported"},
                         machine.has_energy, machine.energy);
   require_priced(fields, machine);
   const bool all_share =

@@ -79,17 +79,17 @@ void describe(Fields& fields, MatrixShape& shape) {
   const Sizes inputs =
       vectors ? either(shape.inputs).subspan(1) : most(shape.input_bytes).subspan(1);
   fields.field({"outputs",
-                "sums that a position gives; 0: the unit does not have this type. Partials, "
-                "where the type has some, are 16 bytes at least"},
+                "outputs of a block; 0: the unit does not support this type. Types with partials "
+                "need at least 16 bytes of them"},
                shape.outputs, config::one_of(outputs));
   const std::string_view unused_with = shape.exists() ? "" : "outputs";
   fields.field({"inputs",
-                "values of x that a position takes; with `outputs` they make 1 to 32 phases, as "
-                "many as the larger of operands and partials has words of 8 bytes: i8, i16 and "
-                "bf16 one, the other types two at least and no more than inputs",
+                "inputs of a block; with `outputs` they take 1 to 32 phases, one for each 8-byte "
+                "word of the larger of operands and partials: one phase for i8, i16 and bf16; for "
+                "other types at least two and at most `inputs`",
                 "", false, unused_with},
                shape.inputs, config::one_of(inputs));
-  fields.field({"interval", "from a phase (8 bytes of x, 8 of partials) to the next",
+  fields.field({"interval", "cycles from one phase (8 bytes of x, 8 of partials) to the next",
                 "cycles (barrel: slots of the context)", false, unused_with},
                shape.interval, {1, 1000});
   fields.require(shape.allowed(), "outputs", "found {} inputs and {} outputs, {}", shape.inputs,
@@ -97,20 +97,18 @@ void describe(Fields& fields, MatrixShape& shape) {
 }
 
 void describe(Fields& fields, MatrixUnitConfig& unit) {
-  fields.group({"f16", "f16 with f16 partials, added in f32 (amp.h)"}, unit.f16);
+  fields.group({"f16", "f16 with f16 partials, sums in f32 (amp.h)"}, unit.f16);
   fields.group({"f16_f32", "f16 with f32 partials (amp.hs)"}, unit.f16_f32);
   fields.group({"f32", "f32 (amp.s)"}, unit.f32);
-  fields.group({"i8", "int8, four positions an instruction (amp.b)"}, unit.i8);
-  fields.group({"i16", "int16, four positions an instruction (amp.i16)"}, unit.i16);
-  fields.group({"bf16", "bf16, four positions an instruction (amp.bf16)"}, unit.bf16);
-  fields.field(
-      {"weight_load_bytes_per_cycle", "how fast weights are loaded (ldcw)", "bytes a cycle"},
-      unit.weight_load_bytes_per_cycle, {1, 1024});
-  fields.field(
-      {"smaller_blocks",
-       "it takes blocks of fewer inputs and outputs too, of each type as fast as a unit of "
-       "that size (run.block); false: its own alone"},
-      unit.smaller_blocks);
+  fields.group({"i8", "int8, four rows of x per instruction (amp.b)"}, unit.i8);
+  fields.group({"i16", "int16, four rows of x per instruction (amp.i16)"}, unit.i16);
+  fields.group({"bf16", "bf16, four rows of x per instruction (amp.bf16)"}, unit.bf16);
+  fields.field({"weight_load_bytes_per_cycle", "rate of weight loads (ldcw)", "bytes a cycle"},
+               unit.weight_load_bytes_per_cycle, {1, 1024});
+  fields.field({"smaller_blocks",
+                "the unit also accepts blocks with fewer inputs and outputs, of each type at the "
+                "speed of a unit of that size (run.block); false: only its own size"},
+               unit.smaller_blocks);
 }
 
 }  // namespace tessera

@@ -141,27 +141,26 @@ void require_ports(Fields& fields, const MachineConfig& machine, std::size_t num
 }  // namespace
 
 void describe(Fields& fields, PortConfig& port) {
-  fields.field({"direction", "what the ports do, as the node sees it"}, port.direction,
-               kDirections);
+  fields.field({"direction", "direction, seen from the node"}, port.direction, kDirections);
   fields.field({"bytes_per_cycle",
-                "of each port: a multiple of the fabric's rate in that direction, of which so many "
-                "streams pass at once",
+                "rate of each port: a multiple of the fabric's rate in that direction; rate / "
+                "fabric rate streams pass at once",
                 "bytes a cycle"},
                port.bytes_per_cycle, {1, 1024});
   fields.field({"count", "ports of this kind"}, port.count, {1, kMostPorts});
 }
 
 void describe(Fields& fields, NodeConfig& node) {
-  fields.field({"name", "what messages and reports call nodes of this class", "", true}, node.name);
+  fields.field({"name", "name of this class in messages and reports", "", true}, node.name);
   fields.field({"count", "nodes"}, node.count, {1, kMostNodes});
   NodeTile tile{node.tile};
   fields.group({"tile",
-                "core and SRAM of each; keys that are left out are as in machine.tile; contexts 0: "
-                "a supervisor without workers"},
+                "core and SRAM of each node; keys not given are as in machine.tile; contexts 0: a "
+                "supervisor without workers"},
                tile);
   fields.list({"ports",
-               "to the fabric; none: one each way at the fabric's rates; a direction that is left "
-               "out has none"},
+               "ports to the fabric; not given: one in each direction at the fabric's rates; a "
+               "direction not listed has no port"},
               node.ports);
 }
 
@@ -169,8 +168,8 @@ void describe_nodes(Fields& fields, MachineConfig& machine) {
   NodeConfig base;
   base.tile = machine.tile;
   fields.list({"nodes",
-               "classes of nodes beside the compute tiles: cores of other sizes, memories with a "
-               "supervisor and no workers; their ids go on behind the tiles'"},
+               "classes of nodes other than the compute tiles: cores of other sizes, or memories "
+               "with a supervisor and no workers; their ids follow those of the tiles"},
               machine.nodes, base);
   std::set<std::string> names{"tile"};
   std::uint64_t count = machine.tiles;

@@ -44,10 +44,10 @@ Kernel make_kernel(std::string name, std::string sentence, Planner<Options> plan
     explicit Described(Planner<Options> chosen) : planner_(std::move(chosen)) {}
     void visit(config::Fields& fields) override {
       describe(fields, options_);
-      fields.field({"used_tiles",
-                    "tiles that hold and do something, from the first on; 0: as many as are "
-                    "predicted fastest"},
-                   tiles_, {0, 1U << 24});
+      fields.field(
+          {"used_tiles",
+           "number of tiles used, from the first on; 0: the number predicted to be fastest"},
+          tiles_, {0, 1U << 24});
     }
     [[nodiscard]] std::unique_ptr<Workload> plan(MachineCosts& costs) const override {
       return plan_for_machine([&](MachineCosts& of) { return planner_(options_, of); }, costs,

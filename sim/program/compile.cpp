@@ -138,7 +138,7 @@ void Compiler::note_live(const Layout& layout, std::uint32_t zone) {
 /// Places external buffers one after another, on the chip or on each tile.
 void Compiler::place_outers() {
   if (program_.outers().empty()) return;
-  check(machine_.has_external, "program: buffers outside on a machine without memory outside");
+  check(machine_.has_external, "program: buffers outside on a machine without external memory");
   const bool shared = machine_.external.reach == ExternalReach::chip;
   std::vector<std::uint64_t> ends(shared ? 1 : program_.tiles());
   for (const OuterBuffer& buffer : program_.outers()) {
@@ -154,7 +154,7 @@ void Compiler::place_outers() {
     if (shared || buffer.tile == program_.outers().front().tile)
       buffers += fmt::format("{}{} {}", buffers.empty() ? "" : ", ", buffer.name, buffer.bytes);
   throw UserError(
-      "the program does not fit: memory outside{} holds {} bytes (machine.external: {}), "
+      "the program does not fit: external memory{} holds {} bytes (machine.external: {}), "
       "needed {}: {}",
       shared ? "" : " of a tile", machine_.external.bytes(), machine_.external.shown_capacity(),
       most, buffers);

@@ -61,7 +61,8 @@ void Compiler::compile_exchange(std::size_t step) {
 void Compiler::compile_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
   check(!machine_.external.worker_dma,
-        "program: {}: a transfer of supervisors where workers reach memory outside", exchange.name);
+        "program: {}: a transfer of supervisors where workers reach external memory",
+        exchange.name);
   std::map<TileId, std::vector<OuterEntry>> tiles;
   for (const OuterCopy& copy : exchange.outside) {
     const Port local = port(copy.place);

@@ -36,7 +36,7 @@ class Validator {
       }
     }
     check(exchange.outside.empty() || exchange.copies.empty(),
-          "program: {}: copies between tiles and with memory outside", exchange.name);
+          "program: {}: copies between tiles and with external memory", exchange.name);
     for (const OuterCopy& copy : exchange.outside) check_outer(exchange, copy);
     for (const Stream& stream : exchange.streams) check_stream(exchange, stream);
     check(exchange.streams.empty() || (exchange.copies.empty() && exchange.outside.empty()),
@@ -164,7 +164,7 @@ class Validator {
   void check_outer(const ComputeSet& set, const Vertex& vertex, OuterPlace place) const {
     check_range(set.name, place, 0);
     const TileId tile = program_.outer(place.buffer).tile;
-    check(tile == vertex.tile, "program: {}: a vertex on tile {} names memory outside of tile {}",
+    check(tile == vertex.tile, "program: {}: a vertex on tile {} names external memory of tile {}",
           set.name, index(vertex.tile), index(tile));
   }
 

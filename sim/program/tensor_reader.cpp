@@ -138,7 +138,7 @@ void put_floats(program::Type type, std::span<const std::byte> bytes, const Run&
 }  // namespace
 
 void MemoryReader::read(program::OuterPlace place, std::span<std::byte> /*into*/) const {
-  check(false, "tensors: buffer {} outside, where there is no memory outside",
+  check(false, "tensors: buffer {} outside, where there is no external memory",
         static_cast<std::uint32_t>(place.buffer));
 }
 

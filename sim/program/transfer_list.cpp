@@ -43,7 +43,7 @@ Carrier carrier_of(std::span<const std::byte> sram, Address list) {
 OuterListView::OuterListView(TileId tile, std::span<const std::byte> sram, Address list) {
   const std::uint64_t at = list.count();
   const auto fail = [&](std::string_view problem) {
-    throw UserError("tile {}: list of a transfer with memory outside at {:#x} {}", index(tile), at,
+    throw UserError("tile {}: list of a transfer with external memory at {:#x} {}", index(tile), at,
                     problem);
   };
   header_ = header_at(sram, at, sizeof(OuterEntry), fail);

@@ -63,7 +63,7 @@ std::string external_line(const Json& report) {
   const double hits = all.at("row_hits").get<double>();
   const double requests =
       hits + all.at("row_misses").get<double>() + all.at("row_conflicts").get<double>();
-  if (requests == 0) return text + ": memory outside is not used\n";
+  if (requests == 0) return text + ": external memory is not used\n";
   return text + fmt::format(": {} = {:.1f} % of {}; {:.1f} % of requests hit an open row\n",
                             scaled(number("bytes_per_second"), "B/s"),
                             100 * number("share_of_peak"),

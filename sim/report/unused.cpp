@@ -207,7 +207,7 @@ void add_memory_outside(const MachineConfig& machine, const RunResult& result, U
   const bool outside = (result.external_read + result.external_written) != Bytes(0);
   for (const char* const key :
        {"external", "energy.external_pj_per_byte", "energy.external_activate_pj"})
-    unused.add(outside, key, "memory outside was not used");
+    unused.add(outside, key, "external memory was not used");
   if (!outside || result.channels.empty()) return;
   ChannelRecord all;
   for (const ChannelRecord& channel : result.channels) all += channel;

@@ -52,12 +52,12 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::pair<const char*, const char*> cases[] = {
         {"paired", "stalls.paired [context cycles]\n  context cycles in which a worker issued two"},
-        {"arbitration", "other contexts had their turn"},
+        {"arbitration", "but other contexts issued"},
         {"empty", "a context had no worker"},
         {"'useful FLOPs'",
-         "work.useful_flops [FLOP]\n  floating-point operations that the problem"},
-        {"lower bound", "bound.cycles [cycles]\n  lower bound: cycles that this program cannot"},
-        {"overlapped", "several parts at one time"},
+         "work.useful_flops [FLOP]\n  floating-point operations that the problem requires"},
+        {"lower bound", "bound.cycles [cycles]\n  lower bound on the cycles of this program"},
+        {"overlapped", "several parts at the same time"},
         {"imbalance", "the longest computing of a superstep over the mean over tiles"},
         {"Time.Cycles", "time.cycles [cycles]\n"},
         {"machine.tile.contexts", "  from: config key; default 6\n"},
@@ -76,13 +76,13 @@ TEST_SUITE("cli") {
   TEST_CASE("words that are no name are looked for in descriptions") {
     const CommandFolder folder;
     const std::string all = folder.done("explain exchange bandwidth").out;
-    check_holds(all, {"no name is exchange bandwidth; described by these words: 2 names\n",
+    check_holds(all, {"no name is exchange bandwidth; found in the descriptions of 2 names\n",
                       "machine.fabric.send_bytes_per_cycle [bytes a cycle]\n",
                       "machine.fabric.receive_bytes_per_cycle [bytes a cycle]\n"});
     check_holds(folder.done("explain bandwidth").out,
                 {"workload.bandwidth [blocks]\n",
                  "described by it: machine.fabric.send_bytes_per_cycle, machine.fabric.rec"});
-    CHECK(holds(folder.done("explain cycles of a tile").out, ", of which 12\n"));
+    CHECK(holds(folder.done("explain cycles of a tile").out, "; the first 12:\n"));
   }
 
   TEST_CASE("without a word all words are listed") {

@@ -49,7 +49,7 @@ TEST_SUITE("cli") {
         "--set machine.external.mib_per_channel=8 --set machine.external.request_bytes=64 "
         "--set machine.external.outstanding=2",
         small_config(2));
-    CHECK(holds(many.out, "  unused    machine.external (4 keys): memory outside was not used\n"));
+    CHECK(holds(many.out, "  unused    machine.external (4 keys): external memory was not used\n"));
     const Answer straight = folder.done(
         "run - --out straight --set machine.tile.supervisor.branch_taken_cycles=9 "
         "--set machine.tile.supervisor.load_use_stall_cycles=7",

@@ -48,7 +48,7 @@ class MachinePoints {
     return machine;
   }
 
-  /// Gives a machine memory outside its tiles.
+  /// Gives a machine external memory its tiles.
   void external(MachineConfig& machine) {
     machine.has_external = true;
     machine.tile.overlap = one_of({true, false});

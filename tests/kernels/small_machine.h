@@ -16,7 +16,7 @@ inline MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib =
   return machine;
 }
 
-/// A small machine with memory outside: `channels` of at most 8 bytes a cycle each.
+/// A small machine with external memory: `channels` of at most 8 bytes a cycle each.
 inline MachineConfig outside_machine(std::uint32_t tiles, std::uint32_t channels, bool overlap) {
   MachineConfig machine = small_machine(tiles);
   machine.has_external = true;

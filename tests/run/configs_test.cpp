@@ -71,7 +71,7 @@ TEST_SUITE("run") {
         for (const test::Point& point : test::combinations(stated)) {
           CAPTURE(point.describe());
           std::vector<std::string> sets = point.sets;
-          sets.emplace_back("machine.energy=null");  // memory outside has prices of its own
+          sets.emplace_back("machine.energy=null");  // external memory has prices of its own
           const std::string file =
               fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
           std::optional<test::Json> first;

@@ -1,7 +1,7 @@
 'use strict';
 // Memory outside the tiles: what was moved, and what each channel did.
 
-/** The facts that any memory outside has. */
+/** The facts that any external memory has. */
 function factsOf(external, time) {
   return [['read', scaled(external.read_bytes, 'B')], ['written', scaled(external.written_bytes, 'B')],
     ['tiles waited for it', `${grouped(time.external_cycles)} cycles of ${grouped(time.cycles)}`],

@@ -66,30 +66,30 @@ void require_use(config::Fields& fields, const WeightOptions& weights) {
 
 void describe_pattern(config::Fields& fields, WeightOptions& weights) {
   fields.field({"pattern",
-                "where the blocks of a seeded W lie; with poisson_2d, poisson_3d and rmat the "
-                "elements, of which the blocks that hold any are then kept. Not used with a file"},
+                "pattern of blocks in a seeded W; poisson_2d, poisson_3d and rmat are patterns of "
+                "elements, and all blocks with any element are kept. Not used with a matrix file"},
                weights.pattern, kPatterns);
   fields.field(
       {"skew", "row_skewed: the row of rank r holds blocks in proportion to r^-skew, from rank 1"},
       weights.skew, {0.0, 8.0});
-  fields.field({"keep", "n_of_m: blocks kept of every group of neighbours along k"}, weights.keep,
+  fields.field({"keep", "n_of_m: blocks kept in every group of neighbours along k"}, weights.keep,
                {1, 1u << 24});
-  fields.field({"group", "n_of_m: neighbours along k that share what is kept", "blocks"},
-               weights.group, {1, 1u << 24});
-  fields.field(
-      {"bandwidth", "banded: how far from the diagonal blocks are kept, on each side", "blocks"},
-      weights.bandwidth, {0, 1u << 24});
-  fields.field(
-      {"granularity", "tile_wise: rows of W (columns of its transpose) that keep the same columns",
-       "elements"},
-      weights.granularity, {1, 1u << 24});
+  fields.field({"group", "n_of_m: size of a group of neighbours along k", "blocks"}, weights.group,
+               {1, 1u << 24});
+  fields.field({"bandwidth", "banded: blocks kept on each side of the diagonal", "blocks"},
+               weights.bandwidth, {0, 1u << 24});
+  fields.field({"granularity",
+                "tile_wise: number of consecutive rows of W (columns of its transpose) that keep "
+                "the same columns",
+                "elements"},
+               weights.granularity, {1, 1u << 24});
   fields.field({"butterfly_size",
-                "butterfly: rows and columns of the mask, each entry of which stands for as many "
-                "elements of W, a power of two; 0: as many as give an entry a block"},
+                "butterfly: rows and columns of the mask, a power of two; each entry covers as "
+                "many elements of W; 0: one block per entry"},
                weights.butterfly_size, {0, 1u << 24});
   fields.field({"factors",
-                "butterfly: factors, of strides 1, 2, 4, ..., of whose sum the mask is where it is "
-                "not zero; 0: all"},
+                "butterfly: number of factors, of strides 1, 2, 4, ...; the mask is the support of "
+                "their sum; 0: all"},
                weights.factors, {0, 24});
   fields.field(
       {"global", "butterfly: first rows and first columns of W that are kept whole", "elements"},
@@ -105,13 +105,12 @@ bool has_density(const WeightOptions& weights) {
 
 void describe_density(config::Fields& fields, WeightOptions& weights) {
   const char* const other = weights.matrix.empty() ? "pattern" : "matrix";
-  fields.field(
-      {"density",
-       "blocks of W that are kept, over all its blocks: of pattern uniform, row_skewed, tile_wise, "
-       "and when pruning a matrix file. rmat: edges drawn over m m. Above 0; so many blocks are "
-       "rounded up: workload.kept_share in the report",
-       "", false, has_density(weights) ? "" : other},
-      weights.density, {kLeastDensity, 1.0});
+  fields.field({"density",
+                "share of the blocks of W that is kept (above 0), for patterns uniform, row_skewed "
+                "and tile_wise, and for pruning a matrix file; rmat: number of edges drawn, over m "
+                "m. Rounded up to whole blocks: workload.kept_share in the report",
+                "", false, has_density(weights) ? "" : other},
+               weights.density, {kLeastDensity, 1.0});
 }
 
 }  // namespace
@@ -136,35 +135,34 @@ void take_file_size(config::Fields& fields, const std::string& file, SizeKey row
 
 void describe(config::Fields& fields, WeightOptions& weights, ElementTypes types) {
   constexpr config::Range<std::uint32_t> kSize{1, 1u << 24};
-  fields.field({"m", "rows of W and Y; the matrix file's when one is given"}, weights.m, kSize);
-  fields.field({"k", "columns of W, rows of X; the matrix file's when one is given"}, weights.k,
+  fields.field({"m", "rows of W and Y; given by the matrix file if there is one"}, weights.m,
                kSize);
+  fields.field({"k", "columns of W, rows of X; given by the matrix file if there is one"},
+               weights.k, kSize);
   fields.field({"block", "side of the square blocks of W: 1, 4, 8 or 16", "elements"},
                weights.block, {1, 16});
   fields.require(std::find(kBlocks.begin(), kBlocks.end(), weights.block) != kBlocks.end(), "block",
                  "found {}, allowed 1, 4, 8, 16", weights.block);
   describe_pattern(fields, weights);
-  fields.file(
-      {"matrix",
-       "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
-       "Deep Learning Matrix Collection; seeded values) or .npy (what is not zero); rounded to "
-       "dtype, workload.rounded in the report counts the values that this changed. Saved as "
-       "W.data, W.indices and W.indptr, as scipy.sparse.bsr_matrix takes them"},
-      weights.matrix);
-  fields.field(
-      {"prune",
-       "blocks: of the file's matrix, keep the blocks of the largest L2 norm, `density` of "
-       "all blocks"},
-      weights.prune, kPrunes);
+  fields.file({"matrix",
+               "W from a file instead of a pattern: .mtx (Matrix Market), .smtx (a pattern of the "
+               "Deep Learning Matrix Collection; seeded values) or .npy (nonzero elements); "
+               "rounded to dtype, and workload.rounded in the report counts the changed values. "
+               "Saved as W.data, W.indices and W.indptr, the arguments of scipy.sparse.bsr_matrix"},
+              weights.matrix);
+  fields.field({"prune",
+                "blocks: keep those blocks of the file's matrix with the largest L2 norm, as many "
+                "as `density` gives"},
+               weights.prune, kPrunes);
   describe_density(fields, weights);
   if (types == ElementTypes::of_floats)
     fields.field({"dtype", "type of W, X and Y"}, weights.dtype, data::kFloatTypes);
   else
     fields.field({"dtype",
-                  "type of W, X and Y: f16 or f32, not on arrays of cores with memory tiles; i8, "
-                  "i16 or bf16 where the matrix unit has them"},
+                  "type of W, X and Y: f16 or f32, except on arrays of cores with memory tiles; "
+                  "i8, i16 or bf16 if the matrix unit supports them"},
                  weights.dtype, gemm::kElementTypes);
-  fields.field({"seed", "of the pattern and the values"}, weights.seed);
+  fields.field({"seed", "seed of the pattern and the values"}, weights.seed);
   require_use(fields, weights);
   if (fields.given("matrix") && !weights.matrix.empty())
     take_file_size(fields, weights.matrix, {"m", weights.m}, {"k", weights.k});

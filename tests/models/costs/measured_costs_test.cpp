@@ -128,7 +128,7 @@ TEST_SUITE("unit") {
     CHECK(estimate({0, 400, 400, 64}) == 100);
   }
 
-  TEST_CASE("rough prices of memory outside are near, however many requests are under way") {
+  TEST_CASE("rough prices of external memory are near, however many requests are under way") {
     for (const std::uint32_t outstanding : {1U, 4U, 16U, 64U}) {
       CAPTURE(outstanding);
       MachineConfig machine = test::outside_machine(64, 2, true);

@@ -149,7 +149,7 @@ TEST_SUITE("unit") {
     HostThreads threads(1);
     outside.memory.advance(Cycle(5 + 40 + 30 + 64 + 40), threads);
     CHECK(outside.memory.missing({TileId{0}, Address(kList)}) ==
-          "a transfer with memory outside, of which 2 of 8 requests are done");
+          "a transfer with external memory, of which 2 of 8 requests are done");
     CHECK(outside.memory.missing({TileId{1}, Address(kList)}).empty());
   }
 
@@ -161,7 +161,7 @@ TEST_SUITE("unit") {
       return outside.refusal();
     };
     const std::uint64_t capacity = 16U << 20U;
-    const std::string place = "tile 0: list of a transfer with memory outside at 0xea60";
+    const std::string place = "tile 0: list of a transfer with external memory at 0xea60";
     CHECK(refused(entry(capacity - 8, 0, 8)).empty());
     CHECK(refused(entry(capacity - 7, 0, 8)) ==
           place +
@@ -186,7 +186,7 @@ TEST_SUITE("unit") {
     CHECK(outside.memory.bytes(TileId{0}, capacity, 0).empty());
     CHECK_THROWS_WITH_AS(
         (void)outside.memory.bytes(TileId{1}, capacity - 1, 2),
-        "memory outside of tile 1: 2 bytes at 0xffffff do not lie within its 16777216 bytes",
+        "external memory of tile 1: 2 bytes at 0xffffff do not lie within its 16777216 bytes",
         UserError);
     CHECK_THROWS_AS((void)outside.memory.bytes(TileId{0}, UINT64_MAX, 2), UserError);
   }

@@ -56,7 +56,7 @@ class Follower {
   std::vector<std::pair<std::uint32_t, std::optional<std::uint64_t>>> lists_;
 };
 
-/// A machine with memory outside, its tiles' SRAM with lists in it, and what tiles start when.
+/// A machine with external memory, its tiles' SRAM with lists in it, and what tiles start when.
 struct Scene {
   MachineConfig machine;
   std::vector<std::vector<std::byte>> sram;

@@ -43,7 +43,7 @@ inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t numbe
   return node;
 }
 
-/// Workers of all classes share their pipelines and reach memory outside themselves.
+/// Workers of all classes share their pipelines and reach external memory themselves.
 inline void let_workers_transfer(MachineConfig& config, const Draw& one_of) {
   config.external.worker_dma = WorkerDmaConfig{8, one_of({8, 64})};
   const auto share = [&](TileConfig& tile) {

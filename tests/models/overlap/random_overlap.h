@@ -96,7 +96,7 @@ class OverlapMaker {
     add_kept(*program_, tile, std::uint64_t{4} * kWords, contents);
   }
 
-  /// Adds the memory outside that workers of each tile reach.
+  /// Adds the external memory that workers of each tile reach.
   void add_regions() {
     bring_codelet_ = program_->add_codelet(bring_and_store());
     for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
@@ -146,7 +146,7 @@ class OverlapMaker {
     known_.push_back(std::move(known));
   }
 
-  /// Transfers with memory outside, each between a buffer and bytes of its own there.
+  /// Transfers with external memory, each between a buffer and bytes of its own there.
   void add_transfer() {
     constexpr std::uint64_t kRegion = 1024;
     program::Exchange made{"transfer", {}};
@@ -327,7 +327,7 @@ class OverlapMaker {
   std::uint32_t codelet_ = 0;
   std::uint32_t own_codelet_ = 0;  ///< the supervisors'
   std::uint32_t bring_codelet_ = 0;
-  bool by_workers_ = false;  ///< reach memory outside
+  bool by_workers_ = false;  ///< reach external memory
   bool crosses_ = false;
   std::vector<Known> known_;  ///< by ExchangeId
 };

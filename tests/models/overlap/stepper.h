@@ -305,7 +305,7 @@ class Stepper {
     return true;
   }
 
-  /// Tells tiles of transfers with memory outside that are done in this cycle; false if none is.
+  /// Tells tiles of transfers with external memory that are done in this cycle; false if none is.
   bool end_transfers() {
     if (!outside_) return false;
     HostThreads threads(1);

@@ -21,7 +21,7 @@ class PlainTile {
   explicit PlainTile(const TileConfig& tile)
       : tile_(tile), contexts_(tile.contexts + 1), waits_(tile.contexts + 1), units_(5) {}
 
-  /// Workers reach memory outside.
+  /// Workers reach external memory.
   void reach(const ExternalConfig& external, double clock_ghz) {
     memory_.emplace(external, clock_ghz, 1, nullptr);
   }

@@ -35,7 +35,7 @@ ExternalConfig memory_of_a_tile() {
 }
 
 /// shared_pipeline_test compares the time of transfers with a tile that is stepped.
-/// A tile with memory outside, on which all workers run `code` with a0 = kHeld.
+/// A tile with external memory, on which all workers run `code` with a0 = kHeld.
 class Tasklets {
  public:
   Tasklets(std::uint32_t contexts, const std::vector<Instruction>& code, bool check_races = false)
@@ -117,11 +117,11 @@ TEST_SUITE("unit") {
     test::check_holds(fault(0x2000, 0, 264), {"transfer of 264 bytes, " + sizes});
     test::check_holds(fault(0x2004, 0, 8), {"address 0x2004 of SRAM, allowed multiples of 8"});
     test::check_holds(fault(0x2000, 4, 8),
-                      {"address 0x4 of memory outside, allowed multiples of 8"});
+                      {"address 0x4 of external memory, allowed multiples of 8"});
     test::check_holds(fault(0x3ff8, 0, 16),
                       {"16 bytes at address 0x3ff8 of SRAM, which ends at 0x4000"});
     test::check_holds(fault(0x2000, 0xffff8, 16),
-                      {"16 bytes at address 0xffff8 of memory outside, which ends at 0x100000"});
+                      {"16 bytes at address 0xffff8 of external memory, which ends at 0x100000"});
     test::check_holds(fault(0, 0, 8), {"transfer to code at address 0x0"});
     test::check_holds(fault(0x2000, 0, 264, Mnemonic::sdma), {"sdma"});
   }
@@ -132,7 +132,7 @@ TEST_SUITE("unit") {
     plain.supervisor();
     plain.run_to_end(entry, 0);
     test::check_holds(plain.fault(),
-                      {"workers do not reach memory outside (machine.external.worker_dma)"});
+                      {"workers do not reach external memory (machine.external.worker_dma)"});
     LoneTile other;
     other.supervisor();
     other.code().emit(r_type(Mnemonic::sdma, 13, 11, 12));
@@ -146,7 +146,7 @@ TEST_SUITE("unit") {
       return Tasklets(2, both, true).lone.fault();
     };
     CHECK(race(8, Mnemonic::ldma) == "");
-    test::check_holds(race(7, Mnemonic::sdma), {"addresses of memory outside"});
+    test::check_holds(race(7, Mnemonic::sdma), {"addresses of external memory"});
     test::check_holds(race(0, Mnemonic::sdma), {"data race at address 0x0: it wrote what worker"});
   }
 }

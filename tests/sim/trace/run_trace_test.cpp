@@ -115,7 +115,7 @@ TEST_SUITE("unit") {
     CHECK(text(counters.at("machine/bytes in flight")) == "(15, 64), (30, 0), (115, 64), (130, 0)");
   }
 
-  TEST_CASE("what a worker waits for memory outside is cut out of it, and counted in flight") {
+  TEST_CASE("what a worker waits for external memory is cut out of it, and counted in flight") {
     const Traced traced;
     traced.write([](trace::RunTrace& trace) {
       trace.log(TileId{1}).outside = {{Cycle(55), Cycle(60), Cycle(80), 0, Bytes(24)},
