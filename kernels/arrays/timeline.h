@@ -13,17 +13,17 @@
 
 namespace tessera::arrays {
 
-/// Transfers that come one after the other on every node: each is waited for before the next is
-/// started. Numbers from 0 on.
+/// Transfers that are sequential on every node: each is waited for before the next is started.
+/// Channels are numbered from 0.
 using Channel = std::uint32_t;
 
 /// A node's next action.
 struct Item {
   enum class Kind : std::uint8_t { start, wait, work, mark };
   Kind kind;
-  /// Channel of the transfer that it starts or waits for; for a mark its number, from 0 on.
+  /// Channel of the transfer to start or wait for; for a mark its number, from 0.
   Channel channel = 0;
-  std::uint64_t cycles = 0;  ///< for work and marks; the timeline knows those of starts and waits
+  std::uint64_t cycles = 0;      ///< for work and marks only
   std::uint32_t list = channel;  ///< the node's list that has the transfer
 };
 using Items = std::vector<Item>;
@@ -36,16 +36,16 @@ struct Flow {
   std::vector<std::uint32_t> to;
 };
 
-/// When nodes that go through lists of items start transfers, wait for them and work. A transfer
-/// begins when all its nodes have started it and the ports that it passes are free. Starts and
-/// waits take the node an instruction each, and what brings addresses of lists to its registers; a
-/// node that does not overlap waits where it starts a transfer, and loads each address anew. Left
-/// out: what loops take. What comes back to a state that it had is not gone through again.
+/// Computes when nodes that execute lists of items start transfers, wait for them and work. A
+/// transfer begins when all its nodes have started it and the ports that it uses are free. A start
+/// or wait costs a node one instruction and the loads of list addresses to registers; a node
+/// without overlap waits at each start and loads each address anew. Leaves out: the cost of loops.
+/// Repeated states are not simulated again.
 class Timeline {
  public:
-  /// The list of each node, part by part. Parts are grouped, and groups too: `lengths`, from 1 on,
-  /// has the parts of a group of each level, each a multiple of the one before. Groups are alike
-  /// but for the first two and the last two of the one around them.
+  /// The list of each node, part by part. Parts are grouped, and groups too: `lengths` has the
+  /// number of parts in a group of each level, from level 1 on, each a multiple of the previous
+  /// one. Groups are equal except for the first two and the last two within the enclosing group.
   struct Lists {
     std::uint32_t parts;
     std::vector<std::uint32_t> lengths;
@@ -55,27 +55,27 @@ class Timeline {
   /// `machine` is kept by reference.
   Timeline(const MachineConfig& machine, std::uint32_t nodes) : machine_(machine), nodes_(nodes) {}
 
-  /// Adds the flows that each transfer of a channel moves, all at a time.
+  /// Adds the flows that each transfer of a channel moves concurrently.
   void add(Channel channel, const std::vector<Flow>& flows);
-  /// Adds transfers with the host, which take a node alone: barriers before and behind each wait.
+  /// Adds host transfers of a single node: each wait has a barrier before and after it.
   void add_own(Channel channel, std::uint32_t node);
-  /// Cycles that some port or channel passes bytes in so many transfers of each channel; streams of
-  /// a port are alike.
+  /// Lower bound: cycles in which the busiest port or channel moves its bytes, for the given number
+  /// of transfers of each channel; streams of a port count alike.
   [[nodiscard]] std::uint64_t least(const std::function<std::uint64_t(Channel)>& transfers) const;
-  /// A start or a wait takes no less.
+  /// Minimum cost of a start or a wait.
   static constexpr std::uint64_t kLeastControl = 1;
-  /// Cycles until all nodes are through the barrier behind their lists. To be called once.
+  /// Cycles until all nodes have passed the barrier after their lists. Call it once.
   std::uint64_t run(const Lists& lists);
-  /// By mark, when the last node came to it.
+  /// By mark, the time at which the last node reached it.
   [[nodiscard]] const std::vector<std::uint64_t>& marks() const { return marks_; }
 
  private:
   using Time = std::uint64_t;
-  using Ports = std::vector<Time>;  ///< when each is free
+  using Ports = std::vector<Time>;  ///< time at which each port becomes free
   struct Node {
     bool works = false;
     Time time = 0;
-    std::uint32_t part = 0;  ///< that comes behind these items
+    std::uint32_t part = 0;  ///< part that follows these items
     Items items = {};
     std::size_t at = 0;
   };
@@ -86,13 +86,13 @@ class Timeline {
     };
     std::vector<Move> moves = {};
     std::vector<std::uint32_t> nodes = {};
-    std::vector<std::uint32_t> started = {};  ///< nodes that have started the next
-    Time barriers = 0;                        ///< around each wait
-    Time end = 0;                             ///< when the last one ends
+    std::vector<std::uint32_t> started = {};  ///< nodes that have started the next transfer
+    Time barriers = 0;                        ///< cost of the barriers around each wait
+    Time end = 0;                             ///< end of the last transfer
   };
-  /// States in which the last node began a group: the part, when.
+  /// States in which the last node began a group, with the part and the time.
   using Seen = std::map<std::vector<Time>, std::pair<std::uint32_t, Time>>;
-  using Event = std::pair<Time, std::uint32_t>;  ///< a node starts its item
+  using Event = std::pair<Time, std::uint32_t>;  ///< a node and the start time of its item
 
   Transfers& transfers(Channel channel);
   void add_blocking_control(std::uint32_t number);
@@ -111,7 +111,7 @@ class Timeline {
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, Ports> ports_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   const Lists* lists_ = nullptr;
-  std::vector<Seen> seen_;  ///< by level
+  std::vector<Seen> seen_;  ///< by level of groups
   Time now_ = 0, skipped_ = 0;
   std::vector<Time> marks_;
 };

@@ -9,38 +9,39 @@
 #include "kernels/butterfly/statement.h"
 #include "kernels/planned.h"
 
-/// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. X lies on the
-/// tiles as the plan has it, feature after feature, columns packed; twiddles on every tile that
-/// applies them; Y takes the place of X, in the order that the swaps leave.
+/// The workload `butterfly`: Y[features, n] = F_L ... F_1 X, or one of its gradients. The plan
+/// gives the layout of X: in order of features, with packed columns. Twiddles are stored on every
+/// tile that applies them; Y overwrites X, in the order that the swaps leave.
 namespace tessera::butterfly {
 
 struct Options {
   Problem problem;
   std::string x;         ///< .npy file; empty: seeded
-  std::string gradient;  ///< the same, of Yg
+  std::string gradient;  ///< .npy file of Yg; empty: seeded
   std::string twiddles;  ///< the same
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
 };
 void describe(config::Fields& fields, Options& options);
 
-/// Everything that a program is described from; its functions keep it.
+/// Inputs of a program's description; its functions hold a reference to them.
 struct Subject {
   Options options;
   MachineConfig machine;
-  std::vector<Problem> forms;  ///< the problem with all forms of its products, or the pinned ones
+  std::vector<Problem> forms;  ///< the problem, once for each form of its products (only the pinned
+                               ///< form if there is one)
   Operands operands;
   Codes codes = {};
 
   Subject(const Options& given, const MachineConfig& on);
   [[nodiscard]] const Problem& problem() const { return options.problem; }
-  /// With the form that the plan has.
+  /// Geometry with the plan's form.
   [[nodiscard]] Geometry geometry(const Plan& plan) const;
-  /// No operand comes from a file.
+  /// True if no operand comes from a file.
   [[nodiscard]] bool seeded() const {
     return options.x.empty() && options.gradient.empty() && options.twiddles.empty();
   }
-  /// Magnitudes of many products say little of their sum.
+  /// How roundings add up: for blocks the magnitudes of many products say little of their sum.
   [[nodiscard]] Roundings roundings() const {
     return problem().blocked() && seeded() ? Roundings::independent : Roundings::any;
   }

@@ -7,37 +7,37 @@
 
 namespace tessera::butterfly {
 
-/// How a product is cut over tiles and workers.
+/// Partition of a product over tiles and workers.
 struct Plan {
   std::uint32_t split_features = 1;  ///< parts of the features: a power of two
   std::uint32_t split_n = 1;         ///< parts of the columns
-  std::uint32_t fused = 1;           ///< factors that are applied in registers
+  std::uint32_t fused = 1;           ///< number of factors applied in registers
   std::uint32_t workers_n = 1;       ///< parts of a tile's columns among its workers
-  std::uint32_t rounds = 1;          ///< equal parts of the columns, one after the other
-  kernels::Form unit = {};           ///< form of block products; none: the first of their forms
-  kernels::Form outer_unit = {};     ///< form of the gradients' block products; none: the first
+  std::uint32_t rounds = 1;          ///< equal parts of the columns, processed one after the other
+  kernels::Form unit = {};           ///< form of block products; none: the first available
+  kernels::Form outer_unit = {};     ///< form of blocks' gradients; none: the first
 };
 void describe(config::Fields& fields, Plan& plan);
 
 struct Candidate {
   Plan plan;
   Prediction prediction;
-  std::uint64_t tile_bytes = 0;  ///< that the fullest tile needs
+  std::uint64_t tile_bytes = 0;  ///< bytes on the fullest tile
 };
 
-/// A plan as a part of a program, with its costs; its exchanges are estimated. Throws KeyError if
-/// it cannot be carried out.
+/// Prices a plan that is part of a larger program; its exchanges are estimated. Throws KeyError if
+/// it is not feasible.
 Candidate pinned_plan(const Plan& plan, const Problem& problem, plan::Pricing& pricing);
 
-/// Which part of X each tile computes in a round: tile t has part t / split_features of the round's
-/// columns, and of the features what a schedule says of t % split_features.
+/// The part of X that each tile computes in a round: tile t has part t / split_features of the
+/// round's columns and, of the features, those that the schedule assigns to t % split_features.
 struct Geometry {
   Problem problem;
   Plan plan;
-  std::uint32_t number = 0;  ///< number of the round; the first has most columns
+  std::uint32_t number = 0;  ///< number of the round; the first has the most columns
 
   [[nodiscard]] Geometry round(std::uint32_t of) const { return {problem, plan, of}; }
-  /// Units of columns of the round.
+  /// Column units of the round.
   [[nodiscard]] Interval round_units() const {
     return EvenSplit{problem.units(), plan.rounds}.part(number);
   }
@@ -46,20 +46,20 @@ struct Geometry {
   [[nodiscard]] std::uint32_t feature_part(std::uint32_t tile) const {
     return tile % plan.split_features;
   }
-  /// Calls take(tile) for the tiles with the features of `tile`.
+  /// Calls take(tile) for all tiles with the same features as `tile`.
   template <class Take>
   void for_alike(std::uint32_t tile, const Take& take) const {
     for (std::uint32_t part = 0; part < plan.split_n; ++part)
       take(feature_part(tile) + part * plan.split_features);
   }
-  /// Units of columns of a tile; tile 0 has most.
+  /// Column units of a tile; tile 0 has the most.
   [[nodiscard]] Interval units(std::uint32_t tile) const {
     const Interval all = round_units();
     const Interval mine = EvenSplit{all.size(), plan.split_n}.part(tile / plan.split_features);
     return {all.begin + mine.begin, all.begin + mine.end};
   }
-  /// Sums of outer products on a tile, one for each part of its columns among workers: few units
-  /// leave workers idle.
+  /// Number of partial sums of outer products on a tile, one for each part of its columns among
+  /// workers; with few units some workers are idle.
   [[nodiscard]] std::uint32_t arrays(std::uint32_t tile) const {
     const std::uint64_t steps = units(tile).size() * problem.unit_bytes() / problem.step_bytes();
     return word(std::min<std::uint64_t>(steps, plan.workers_n));
@@ -68,7 +68,7 @@ struct Geometry {
     return units(tile).size() * problem.unit_bytes() * rows();
   }
 
-  /// Calls take(feature, column, at) as Problem::for_line() for the numbers of a tile whose rows
+  /// Calls take(feature, column, at), as Problem::for_line(), for the values of a tile whose rows
   /// are `rows`.
   template <class Take>
   void for_values(std::uint32_t tile, const Rows& rows, const Take& take) const {
@@ -80,31 +80,32 @@ struct Geometry {
   }
 };
 
-/// Where the gradients of twiddles lie. Those of a tile: factor after factor, pair after pair, the
-/// numbers of each; of blocks in pieces, [outputs at once of the product][input feature][output].
-/// Tiles with the same features hold sums over other columns, and each of them adds up one share.
+/// Layout of twiddle gradients. On a tile: by factor, then by pair, then the values of each; blocks
+/// in pieces [outputs at once of the product][input feature][output]. Tiles with the same features
+/// hold sums over different columns, and each of them adds one share of all.
 class GradientLayout {
  public:
   explicit GradientLayout(const Geometry& geometry);
 
-  /// Bytes of all pairs of a tile, 16 or (complex) 32 for each, of blocks all elements with
-  /// padding: the sums of outer products.
+  /// Bytes of a tile's sums of outer products: 16 per pair (complex: 32), for blocks all elements
+  /// with padding.
   [[nodiscard]] std::uint64_t bytes() const;
   [[nodiscard]] std::uint32_t pair_bytes() const { return pair_bytes_; }
-  /// Where those of a factor begin.
+  /// Offset of a factor's gradients.
   [[nodiscard]] std::uint64_t stage_begin(std::uint32_t stage) const;
-  /// The bytes that a tile adds up.
+  /// Byte range of the share that a tile adds.
   [[nodiscard]] Interval share(std::uint32_t tile) const;
   [[nodiscard]] const std::vector<RowPass>& passes() const { return passes_; }
 
-  /// Calls take(stage, pair) for every pair of the share of a tile, in their order.
+  /// Calls take(stage, pair) for every pair in a tile's share, in order.
   template <class Take>
   void for_pairs(std::uint32_t tile, const Take& take) const {
     for_pieces(tile, [&](std::uint32_t stage, std::uint32_t pair, std::uint32_t /*piece*/) {
       take(stage, pair);
     });
   }
-  /// Calls take() for pieces of a pair's elements: all, or those of one input feature of blocks.
+  /// Calls take() for the pieces of a pair's elements: all elements, or those of one input feature
+  /// of a block.
   template <class Take>
   void for_pieces(std::uint32_t tile, const Take& take) const {
     const Interval mine = share(tile);
@@ -125,7 +126,7 @@ class GradientLayout {
 
   Geometry geometry_;
   std::uint32_t pair_bytes_;
-  std::uint32_t piece_bytes_;    ///< that one tile adds up at least
+  std::uint32_t piece_bytes_;    ///< minimum share of a tile
   std::vector<RowPass> passes_;  ///< by factor
 };
 

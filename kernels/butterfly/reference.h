@@ -7,11 +7,11 @@
 #include "kernels/butterfly/twiddles.h"
 #include "sim/data/dense_operand.h"
 
-/// The product of the explicit factors in double, written without regard to tiles.
+/// The product of explicit factors in double precision, independent of tiles.
 namespace tessera::butterfly {
 
-/// Calls take(pair, i, j, row, column) for the elements of factor `stage`, pair after pair: element
-/// (i, j) of a twiddle joins the features `row` and `column`.
+/// Calls take(pair, i, j, row, column) for the elements of factor `stage`, in order of pairs:
+/// element (i, j) of a twiddle connects the features `row` and `column`.
 template <class Take>
 void for_elements(const Problem& problem, std::uint32_t stage, const Take& take) {
   const std::uint32_t b = problem.block;
@@ -25,35 +25,35 @@ void for_elements(const Problem& problem, std::uint32_t stage, const Take& take)
   }
 }
 
-/// A factor as a sparse matrix of real numbers, `width` in every row; complex ones have a row for
-/// the real part of each feature and one for the imaginary part.
+/// A factor as a sparse matrix of real numbers with `width` entries per row; a complex feature has
+/// a row for its real and one for its imaginary part.
 struct Factor {
-  std::uint32_t width;  ///< numbers of a row
+  std::uint32_t width;  ///< entries of a row
   std::vector<std::uint32_t> column;
   std::vector<double> value;
-  double roundings;  ///< roundings of a product and of the sums that it becomes part of
+  double roundings;  ///< roundings of a product and of its sums
 
   [[nodiscard]] std::size_t rows() const { return column.size() / width; }
 };
-/// `adjoint`: its conjugate transpose.
+/// Factor `stage`; `adjoint`: its conjugate transpose.
 Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint);
-/// Those whose product is F (or F^H), the one applied first in front.
+/// All factors of F (or F^H), in order of application.
 std::vector<Factor> factors(const Problem& problem, const Twiddles& twiddles);
 
-/// How roundings add up: all in one direction, or, of seeded data, as independent ones do, of which
-/// 8 standard deviations and more are allowed (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
+/// How rounding errors add up: all in one direction or, for seeded data, as independent errors,
+/// with 8 standard deviations allowed (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
 enum class Roundings : std::uint8_t { any, independent };
 
-/// Some columns of X or Y, row after row, and how far the machine's may be off: every product and
-/// every sum of a factor rounds once, relative to what is rounded, and once by half the smallest
-/// number above zero. So few that a factor's rows stay in a host's cache.
+/// Some columns of X or Y, row by row, and the allowed error of the machine's values: each product
+/// and sum of a factor is rounded once, with a relative error and one of half the smallest positive
+/// number. Few enough columns that a factor's rows stay in the host's cache.
 struct Columns {
   static constexpr std::size_t kWidth = 8;
   std::vector<double> value;
   std::vector<double> error;
 };
-/// Columns `columns` (of complex numbers, in them) of an operand, which have no error yet; zeros
-/// behind the last.
+/// Reads columns `columns` of an operand, in complex numbers if it is complex, without error; zeros
+/// beyond the last column.
 void exact_columns(const Problem& problem, const data::DenseOperand& operand,
                    std::span<const std::uint32_t> columns, Columns& into);
 /// y = factor x, in the memory that y has.

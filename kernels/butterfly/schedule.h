@@ -5,11 +5,11 @@
 
 #include "kernels/butterfly/shape.h"
 
-/// Which features lie where, and in what order factors are applied, for features split over a power
-/// of two of tiles.
+/// Placement of features, and the order in which factors are applied, for features split over a
+/// power of two of tiles.
 namespace tessera::butterfly {
 
-/// The feature bits that the bits of a row's number on its tile and of the tile's number stand for,
+/// The feature bits represented by the bits of a row's number on its tile and of the tile's number,
 /// lowest first.
 struct Rows {
   std::vector<std::uint32_t> row_bits;
@@ -20,14 +20,14 @@ struct Rows {
   struct Holder {
     std::uint32_t tile, row;
   };
-  /// The tile of those that split features, and the row there.
+  /// The tile that holds a feature, among those that split the features, and its row there.
   [[nodiscard]] Holder holder(std::uint32_t feature) const;
-  /// The place of `bit` among those of rows, if it is there.
+  /// The position of `bit` among the row bits, if it is there.
   [[nodiscard]] std::optional<std::uint32_t> place(std::uint32_t bit) const;
 };
 
-/// Tiles give each other rows: the top `bits` of the row's number change places with as many of the
-/// tile's, from `tile_place` on.
+/// An exchange of rows between tiles: the top `bits` bits of the row number trade places with as
+/// many bits of the tile number, from `tile_place` on.
 struct Swap {
   std::uint32_t bits = 0;
   std::uint32_t tile_place = 0;
@@ -35,20 +35,21 @@ struct Swap {
 
 /// One or two factors applied together to the rows of a tile.
 struct RowPass {
-  std::vector<std::uint32_t> stages;  ///< in the order in which they are applied
+  std::vector<std::uint32_t> stages;  ///< in order of application
   Rows rows;
-  std::optional<Swap> before;  ///< the exchange that brings the rows there
+  std::optional<Swap> before;  ///< the exchange before it
 
-  /// Bits of a row's number that the stages join, of the first and of the last.
+  /// Bits of the row number that the first and last stage combine.
   [[nodiscard]] std::uint32_t first_place(const Problem& problem) const;
   [[nodiscard]] std::uint32_t last_place(const Problem& problem) const;
   [[nodiscard]] std::uint32_t groups() const { return rows.count() >> stages.size(); }
-  /// The row of leg 0 of a group.
+  /// Row of leg 0 of a group.
   [[nodiscard]] std::uint32_t first_row(const Problem& problem, std::uint32_t group) const;
 };
 
-/// Factors 0, 1, ... or, `backward`, the last one first; at most `fused` at a time; `tiles` that
-/// split the features, a power of two and at most half of them.
+/// Schedule of factors 0, 1, ... or, if `backward`, from the last; at most `fused` at a time.
+/// `tiles` is the number of tiles that split the features: a power of two, at most half of the
+/// features.
 std::vector<RowPass> schedule(const Problem& problem, std::uint32_t tiles, std::uint32_t fused,
                               bool backward);
 

@@ -9,8 +9,8 @@
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
 
-/// The product Y = F_L ... F_1 X of butterfly factors: each joins the features that differ in one
-/// bit of their number, two by two, by twiddles of its own.
+/// The product Y = F_L ... F_1 X of butterfly factors: each combines pairs of features whose
+/// numbers differ in one bit, with a twiddle per pair.
 namespace tessera::butterfly {
 
 /// Which product of a layer Y = F X is computed.
@@ -31,30 +31,31 @@ enum class Parameters : std::uint8_t {
 inline constexpr config::Names<Parameters, 2> kParameters{
     {{"free", Parameters::free}, {"rotation", Parameters::rotation}}};
 
-/// Which factor comes first: that of the lowest bit or of the highest.
+/// The factor that is applied first: the one of the lowest or of the highest bit.
 enum class Order : std::uint8_t { increasing, decreasing };
 inline constexpr config::Names<Order, 2> kOrders{
     {{"increasing", Order::increasing}, {"decreasing", Order::decreasing}}};
 
-/// The numbers of X and Y, and of free twiddles.
+/// Number type of X, Y and free twiddles.
 enum class Number : std::uint8_t { f16, f32, complex_f32 };
 inline constexpr config::Names<Number, 3> kNumbers{
     {{"f16", Number::f16}, {"f32", Number::f32}, {"complex_f32", Number::complex_f32}}};
 
-/// Where X and twiddles lie before the run and Y lies after it.
+/// Layout of X and twiddles before the run, and of Y after it.
 enum class Layout : std::uint8_t {
-  planned,  ///< where the plan wants them, twiddles on every tile that uses them
-  blocked   ///< once, in equal stretches on all tiles, in the order in which tile code takes them
+  planned,  ///< as the plan wants, with twiddles on every tile that uses them
+  blocked   ///< one copy, in equal contiguous parts over all tiles, in the order that tile code
+            ///< reads
 };
 inline constexpr config::Names<Layout, 2> kLayouts{
     {{"planned", Layout::planned}, {"blocked", Layout::blocked}}};
 
-/// Bytes of a packed word, which instructions take at once.
+/// Bytes of a packed word, handled by one instruction.
 constexpr std::uint32_t kWordBytes = 8;
 
 struct Problem {
   std::uint32_t features = 1024;  ///< a power of two
-  std::uint32_t block = 1;        ///< features that a factor takes together: twiddles of blocks
+  std::uint32_t block = 1;        ///< features per block; above 1 twiddles consist of blocks
   std::uint32_t n = 256;          ///< columns of X and Y
   Number dtype = Number::f32;
   Parameters parameters = Parameters::free;
@@ -62,41 +63,41 @@ struct Problem {
   Pass pass = Pass::forward;
   Layout layout = Layout::planned;
 
-  program::Type partials = program::Type::f16;  ///< type of sums of f16 blocks
+  program::Type partials = program::Type::f16;  ///< type of sums for f16 blocks
 
   kernels::BlockShape shape = {};  ///< shape of the block products, from the machine
-  kernels::BlockShape outer = {};  ///< shape of their gradients, sums over columns; else none
+  kernels::BlockShape outer = {};  ///< shape of the gradients' products; else none
 
-  /// Blocks of features, which factors join two by two.
+  /// Number of feature blocks, which factors combine in pairs.
   [[nodiscard]] std::uint32_t blocks() const { return features / block; }
   [[nodiscard]] bool blocked() const { return block > 1; }
-  /// Features of a block with padding.
+  /// Features of a block, with padding.
   [[nodiscard]] std::uint32_t padded() const {
     return blocked() ? round_up(block, std::max({shape.depth, shape.columns, outer.columns})) : 1;
   }
-  /// Factors, and bits of a block's number.
+  /// Number of factors: bits of a block number.
   [[nodiscard]] std::uint32_t stages() const {
     return static_cast<std::uint32_t>(std::countr_zero(blocks()));
   }
-  /// Twiddles of a factor.
+  /// Number of twiddles of a factor.
   [[nodiscard]] std::uint32_t pairs() const { return blocks() / 2; }
   [[nodiscard]] bool is_complex() const { return dtype == Number::complex_f32; }
-  /// The type of real numbers, and of real and imaginary parts.
+  /// Type of real numbers, and of real and imaginary parts.
   [[nodiscard]] program::Type type() const {
     return dtype == Number::f16 ? program::Type::f16 : program::Type::f32;
   }
-  /// The bit that factor `stage` (0: applied first to X) joins.
+  /// The bit that factor `stage` (0: applied to X first) combines.
   [[nodiscard]] std::uint32_t bit(std::uint32_t stage) const {
     return order == Order::increasing ? stage : stages() - 1 - stage;
   }
-  /// The twiddle of `stage` that joins block `number` and the one that differs from it in the
-  /// stage's bit.
+  /// The twiddle of `stage` for block `number` and the block that differs from it in the stage's
+  /// bit.
   [[nodiscard]] std::uint32_t pair(std::uint32_t stage, std::uint32_t number) const {
     const std::uint32_t b = bit(stage);
     return (number >> (b + 1) << b) | (number & ((1U << b) - 1));
   }
-  /// Columns in a unit: a word, of complex numbers one of real and one of imaginary parts; of a
-  /// block one column of all its features, or as many as their sums take at once.
+  /// Columns of a unit: those of a word (complex: one word of real and one of imaginary parts); for
+  /// blocks one column of all the block's features, or as many columns as their sums take at once.
   [[nodiscard]] std::uint32_t unit_columns() const {
     if (blocked()) return std::max(outer.depth, 1U);
     return dtype == Number::f16 ? 4 : 2;
@@ -106,11 +107,11 @@ struct Problem {
     return is_complex() ? 16 : kWordBytes;
   }
   [[nodiscard]] std::uint32_t units() const { return ceil_div(n, unit_columns()); }
-  /// Stretches of columns that a row is made of: of a block's row one for every `depth` features.
+  /// Lines of a row: for blocks one for every `depth` features.
   [[nodiscard]] std::uint32_t lines() const { return blocked() ? padded() / shape.depth : 1; }
-  /// Calls take(feature, column, at) for the numbers of some units of columns of line `line` of all
-  /// rows, `at` counting them on. Columns are those of an operand: of complex numbers two each.
-  /// Padding is left out.
+  /// Calls take(feature, column, at) for the values of the given column units in line `line` of all
+  /// rows; `at` counts them on. Columns are those of an operand: two per complex number. Padding is
+  /// left out.
   template <class Take>
   void for_line(std::uint64_t line, Interval units, std::size_t& at, const Take& take) const {
     const std::uint64_t columns = unit_columns();
@@ -125,22 +126,22 @@ struct Problem {
           take(first + inner, column * parts + (blocked() ? 0 : i / columns), at);
       }
   }
-  /// True if tile code sees complex numbers: rotations turn both parts alike, as real ones.
+  /// True if tile code handles complex numbers: rotations treat both parts alike, as real numbers.
   [[nodiscard]] bool complex_code() const { return is_complex() && parameters == Parameters::free; }
-  /// Bytes of a row of numbers that tile code takes at once.
+  /// Bytes of a row that tile code handles at once.
   [[nodiscard]] std::uint32_t step_bytes() const {
     return complex_code() ? unit_bytes() : kWordBytes;
   }
-  /// Numbers that a tile holds of a twiddle.
+  /// Numbers stored per twiddle on a tile.
   [[nodiscard]] std::uint32_t twiddle_numbers() const {
     if (parameters == Parameters::rotation) return 2;
     return is_complex() ? 8 : 4 * block * block;
   }
-  /// The type of twiddles in files: angles are f32 whatever dtype is.
+  /// Type of twiddles in files: angles are f32 for any dtype.
   [[nodiscard]] program::Type twiddle_type() const {
     return parameters == Parameters::rotation ? program::Type::f32 : type();
   }
-  /// Numbers that a twiddle has in files and counts as parameters.
+  /// Numbers per twiddle in files, which count as parameters.
   [[nodiscard]] std::uint32_t twiddle_parameters() const {
     return parameters == Parameters::rotation ? 1 : twiddle_numbers();
   }

@@ -14,22 +14,22 @@
 
 namespace tessera::butterfly {
 
-/// The operands. X (for grad_input Yg) has a row per feature, and two columns per complex number:
-/// the real and the imaginary part.
+/// Operands. X (for grad_input Yg) has a row per feature; a complex number takes two columns, real
+/// and imaginary part.
 struct Operands {
   data::DenseOperand x;
   data::DenseOperand gradient;  ///< Yg, for grad_twiddles
   Twiddles twiddles;
 };
 
-/// The tile code of all passes. Outlives descriptions.
+/// Tile code of all passes; must outlive descriptions.
 struct Codes {
   elf::KernelCode butterfly{"butterfly"};
-  elf::KernelCode gemm{"gemm"};  ///< products of blocks, and sums
+  elf::KernelCode gemm{"gemm"};  ///< block products, and sums
   elf::KernelCode transposition{"sparse/code"};
 };
 
-/// Calls of the tile code as functions of a description. `code` outlives the description.
+/// Tile code as functions of a description. `code` must outlive the description.
 class Functions {
  public:
   Functions(const elf::KernelCode& code, plan::Description& description, const Problem& problem,
@@ -40,29 +40,29 @@ class Functions {
         contexts_(contexts),
         workers_n_(workers_n) {}
 
-  /// Sizes: units. Operands: twiddles, rows in, rows out (the same or others). `adjoint`: F^H for
-  /// twiddles as F has them: one factor, real numbers.
+  /// Function of a pass. Sizes: units. Operands: twiddles, input rows, output rows (may be the
+  /// same). `adjoint`: applies F^H with the twiddles of F, for one factor of real numbers.
   const plan::Function& pass(const RowPass& pass, bool adjoint = false);
-  /// The outer products of two rows of a gradient with two of x for every group of a pass of one
-  /// factor, summed over their columns: four f32 numbers a group (of complex ones eight), for each
-  /// part of the columns an array of `array_bytes`. Sizes: units. Operands: sums, gradient, x.
+  /// Outer products of two gradient rows with two rows of x for every group of a pass of one
+  /// factor, summed over columns: four f32 numbers per group (complex: eight), in an array of
+  /// `array_bytes` for each part of the columns. Sizes: units. Operands: sums, gradient, x.
   const plan::Function& products(const RowPass& pass, std::uint64_t array_bytes);
-  /// Gradients of angles from such sums, given their cosines and sines. Sizes: pairs. Operands:
-  /// sums, angles, result.
+  /// Gradients of angles from these sums and the cosines and sines. Sizes: pairs. Operands: sums,
+  /// angles, result.
   const plan::Function& angles();
 
  private:
-  /// Bytes of the first operand: all, per group, and per part of the columns.
+  /// Bytes of the first operand: in total, per group, and per part of the columns.
   struct FirstOperand {
     std::uint64_t bytes, group_bytes, array_bytes;
   };
-  /// A function of sizes units and operands first, rows in, rows out.
+  /// A function with size units and operands first, input rows, output rows.
   const plan::Function& of_rows(const std::string& what, const std::string& codelet,
                                 const RowPass& pass, const FirstOperand& first);
   [[nodiscard]] kernels::Codelet codelet(const std::string& name) const {
     return kernels::Codelet::of(code_, description_, name, contexts_);
   }
-  /// Tile code's name for the problem's numbers: of complex ones it may see the parts alone.
+  /// Name of the number type in tile code, which may treat the parts of complex numbers separately.
   [[nodiscard]] std::string number_name() const;
 
   const elf::KernelCode& code_;
@@ -75,16 +75,17 @@ using CallsOf = std::function<void(Tile, Calls&)>;
 /// Calls of a pass's code on a tile's units. `first`: its twiddles, or the sums of products.
 CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
                    BufferId out);
-/// Calls that add up the sums of the parts of a tile's columns, one behind the other.
+/// Calls that add the sums of all parts of a tile's columns.
 CallsOf part_calls(const GradientLayout& layout, const Geometry& geometry,
                    const plan::Function& adding, BufferId sums, BufferId to);
-/// Calls that make gradients of the angles of a tile's share, whose cosines and sines are `turns`.
+/// Calls that compute the gradients of the angles of a tile's share; `turns` holds their cosines
+/// and sines.
 CallsOf angle_calls(const GradientLayout& layout, const plan::Function& angles, BufferId sums,
                     BufferId turns, BufferId to);
 
-/// States what all passes have in common: rows of a tile, how they and twiddles come there and
-/// where results go, calls between two exchanges, swaps. Functions of steps keep geometry() as it
-/// was when they were stated.
+/// States what all passes share: rows of a tile, the loads of rows and twiddles, the stores of
+/// results, calls between two exchanges, and swaps. Functions of steps keep geometry() as of their
+/// statement.
 class Statement {
  public:
   using Bytes = std::function<std::uint64_t(Tile)>;
@@ -93,11 +94,11 @@ class Statement {
   /// Writes the twiddles of some groups of a pass for a part of the features.
   using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
 
-  /// Without operands the description is good for estimates alone.
+  /// Without operands the description only serves estimates.
   Statement(plan::Description& description, const Geometry& geometry, const MachineConfig& machine,
             const Codes& codes, const Operands* operands);
 
-  [[nodiscard]] const Geometry& geometry() const { return geometry_; }  ///< the round's
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }  ///< geometry of the round
   [[nodiscard]] const Operands* operands() const { return operands_; }
   [[nodiscard]] const Codes& codes() const { return codes_; }
   [[nodiscard]] std::uint32_t contexts() const { return contexts_; }
@@ -105,40 +106,40 @@ class Statement {
   [[nodiscard]] Functions& functions() { return functions_; }
   [[nodiscard]] gemm::Functions& dense() { return dense_; }
 
-  /// Steps are those of a round from here on.
+  /// The following steps belong to round `number`.
   void begin_round(std::uint32_t number) { geometry_.number = number; }
 
-  /// On the tiles of the plan.
+  /// Adds an array on the tiles of the plan.
   BufferId array(std::string_view name, const Bytes& bytes, bool keep = false,
                  Contents contents = {});
-  /// Arrays for the rows of a tile, undefined, `times` as large.
+  /// Adds an uninitialised array for the rows of a tile, `times` as large.
   BufferId empty_rows(std::string_view name, bool keep = false, std::uint32_t times = 1);
-  /// Rows of `values` as they lie in `rows`; in layout blocked the next inputs bring them.
+  /// Adds rows of `values` in the order of `rows`; in layout blocked the next inputs load them.
   BufferId given_rows(Values values, std::string_view name, const Rows& rows, bool keep);
-  /// Twiddles of a pass, so many bytes a tile: on every tile, or brought by the next inputs.
+  /// Adds twiddles of a pass, `bytes` per tile: stored on every tile, or loaded by the next inputs.
   BufferId twiddles(const RowPass& pass, std::uint64_t bytes, const Groups& fill);
-  /// The exchange that brings what was given and is not there yet.
+  /// Adds the exchange that loads the inputs not yet loaded.
   void add_inputs();
-  /// Arrays that finished rows of each round come to; none in layout planned.
+  /// Adds the arrays for each round's results; none in layout planned.
   void add_results();
-  /// The round's rows are finished; in layout blocked they are brought to its result.
+  /// Ends the round's rows; in layout blocked they are moved to its result.
   void finish_rows(BufferId array, const Rows& rows);
 
-  /// Calls of every tile of the plan, in one compute set with those before it.
+  /// Adds calls of every tile of the plan to the current compute set.
   void add(CallsOf calls) { set_.push_back(std::move(calls)); }
-  /// An exchange, after all calls that were added before it.
+  /// Adds an exchange after all calls added so far.
   void add_exchange(std::string name, Tile tiles, std::function<void(Tile, Pulls&)> pulls,
                     Bytes sends = {});
   void add_swap(const RowPass& pass, const std::vector<BufferId>& arrays);
-  /// Sums over columns, in an array of every tile with the same features: each adds up a share of
-  /// those of all, in `result` or, if that is `all`, in place.
+  /// Sums over columns, in an array on every tile with the same features: each tile adds its share
+  /// of all, in `result` or, if that is `all`, in place.
   struct Shares {
     std::function<Interval(Tile)> share;  ///< bytes
     BufferId all, result;
   };
-  /// `least`: bytes of what a tile receives.
+  /// Adds the shares; `least`: minimum bytes that a tile receives.
   void add_shares(const std::vector<Shares>& sums, std::uint64_t least = 0);
-  /// After all that is added.
+  /// Ends the statement.
   void finish(std::string name = "factors");
 
  private:
@@ -162,20 +163,19 @@ class Statement {
   std::vector<BufferId> results_;  ///< by round
 };
 
-/// The program that carries a plan out, with the tensor of its result. Without operands it is good
-/// for estimates alone. All arguments but `geometry` and `machine` outlive it.
+/// The program of a plan, with its result's tensor. Without operands it only serves estimates. All
+/// arguments but `geometry` and `machine` must outlive it.
 plan::Description describe_program(const Geometry& geometry, const MachineConfig& machine,
                                    const Codes& codes, const Operands* operands);
 
-/// The tiles that stand for all others: the fullest, and the one without a pair that takes the same
-/// twiddles.
+/// Representative tiles: the fullest, and one without a partner that receives the same twiddles.
 std::vector<Tile> representatives(const Geometry& geometry);
 
-/// How factors are applied and what their twiddles' gradients are made of: twiddles of numbers on
-/// packed words, twiddles of blocks as dense products.
+/// Application of factors and gradients of their twiddles: scalar twiddles on packed words, or
+/// block twiddles as dense products.
 class Factors {
  public:
-  /// The products of one factor: `gradient` comes back to its results, `x` went in.
+  /// Products of one factor: `gradient` of its results, `x` its input.
   struct Products {
     const RowPass& pass;
     std::uint32_t stage;
@@ -184,20 +184,20 @@ class Factors {
   };
 
   virtual ~Factors() = default;
-  /// The twiddles of F or F^H.
+  /// Adds the twiddles of F or F^H.
   virtual BufferId twiddles(const RowPass& pass, bool adjoint) = 0;
   /// True if `in` and `out` of apply() may be the same.
   [[nodiscard]] virtual bool in_place() const = 0;
-  /// Arrays that apply() needs in a round, or in all passes of a gradient.
+  /// Adds the arrays that apply() needs in a round, or in all passes of a gradient.
   virtual void begin_round() = 0;
   virtual void apply(const RowPass& pass, BufferId twiddles, BufferId in, BufferId out) = 0;
   virtual void add_products(const Products& products) = 0;
 };
 
-/// Those of the problem. `statement` outlives them.
+/// The factors of the problem. `statement` must outlive them.
 std::unique_ptr<Factors> make_factors(Statement& statement);
 
-/// The steps of pass grad_twiddles.
+/// States the steps of pass grad_twiddles.
 void state_gradient(Statement& statement);
 
 }  // namespace tessera::butterfly

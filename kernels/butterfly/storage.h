@@ -10,13 +10,13 @@
 #include "sim/data/element.h"
 #include "sim/plan/description.h"
 
-/// Where operands lie in layout blocked: once, in equal stretches on all tiles of the machine.
+/// Storage of operands in layout blocked: one copy, in equal contiguous parts over all tiles of the
+/// machine.
 namespace tessera::butterfly {
 
 using plan::Tile;
 
-/// X or Y of a round: feature after feature, of each all units of columns; of blocks line after
-/// line.
+/// X or Y of a round: by feature, then by column unit; blocks by line.
 class StoredRows {
  public:
   StoredRows(const Geometry& round, std::uint32_t tiles);
@@ -25,20 +25,20 @@ class StoredRows {
   /// Bytes of a line.
   [[nodiscard]] std::uint64_t pitch() const { return units_ * unit_bytes_; }
 
-  /// Bytes [begin, end) of the storage, and where they are among a tile's.
+  /// Bytes [begin, end) of the storage, and their offset on a tile.
   struct Line {
     std::uint64_t begin, end, at;
   };
   [[nodiscard]] std::vector<Line> lines_of(std::uint32_t tile, const Rows& rows) const;
-  /// Bytes of a tile's rows from `begin` on, and where they are in a stretch.
+  /// Bytes of a tile's rows from `begin` on, and their offset in a stored part.
   struct Part {
     std::uint32_t tile;
     std::uint64_t begin, at, bytes;
   };
-  /// The parts of tile `tile`'s stretch, each from a tile whose rows are `rows`.
+  /// The pieces of tile `tile`'s stored part, each from a tile whose rows are `rows`.
   [[nodiscard]] std::vector<Part> parts_on(std::uint32_t tile, const Rows& rows) const;
 
-  /// Calls take(feature, column, at) as Problem::for_line() for the numbers of whole units from
+  /// Calls take(feature, column, at), as Problem::for_line(), for the values of whole units from
   /// byte `first` on.
   template <class Take>
   void for_numbers(std::uint64_t first, std::size_t numbers, const Take& take) const {
@@ -64,25 +64,25 @@ class StoredRows {
   EvenStorage storage_;
 };
 
-/// Twiddles of a pass: group after group of each part of the features.
+/// Twiddles of a pass: by part of the features, then by group.
 struct StoredTwiddles {
   std::uint64_t groups, group_bytes, part_bytes;
   EvenStorage storage;
 
   StoredTwiddles(const Geometry& geometry, const RowPass& pass, std::uint64_t part_bytes,
                  std::uint32_t tiles);
-  /// Writes whole groups from byte `first` on; `write` those of one part.
+  /// Writes whole groups from byte `first` on; `write` writes those of one part.
   void fill(const std::function<void(std::uint32_t part, Interval, std::span<std::byte>)>& write,
             std::uint64_t first, std::span<std::byte> into) const;
 };
 
-/// Y or Xg of all columns where the last pass leaves it.
+/// Tensor of Y or Xg of all columns, as the last pass leaves it.
 plan::TensorOver result_in_rows(const Geometry& geometry, const Rows& rows,
                                 program::BufferId array);
-/// The result of a round where it is stored.
+/// Tensor of a round's stored result.
 plan::TensorOver result_in_store(const Geometry& round, const StoredRows& stored,
                                  program::BufferId array);
-/// The gradient of every twiddle, in f32, in shares.
+/// Tensor of all twiddle gradients in f32, by share.
 plan::TensorOver gradient_in_shares(const Geometry& geometry, program::BufferId array);
 
 }  // namespace tessera::butterfly

@@ -11,10 +11,9 @@
 #include "sim/program/workload.h"
 
 /// The workload `fft`: the discrete Fourier transform of complex f32 points in one or two
-/// dimensions, or of a batch of such arrays, one below the other. In layout natural points are
-/// given and wanted in their order, in equal stretches on all tiles (two real parts, then their
-/// imaginary parts), and bringing them to where they are transformed and back is part of the
-/// measured region.
+/// dimensions, or of a batch of such arrays, stacked by rows. In layout natural, points and results
+/// are in order, in equal contiguous parts over all tiles (two real parts, then their imaginary
+/// parts); moving them to the tiles that transform them and back is measured.
 namespace tessera::fft {
 
 struct Options {
@@ -25,11 +24,11 @@ struct Options {
 };
 void describe(config::Fields& fields, Options& options);
 
-/// The inputs of a program's description; its functions keep them.
+/// Inputs of a program's description; its functions hold a reference to them.
 struct Subject {
   Options options;
   MachineConfig machine;
-  data::DenseOperand x;  ///< a point is two numbers of a row
+  data::DenseOperand x;  ///< two numbers of a row per point
   elf::KernelCode code{"fft"};
   std::shared_ptr<Division> division = std::make_shared<Division>();
 
@@ -43,7 +42,7 @@ std::string text(const Subject& subject);
 WorkloadSummary summary(const Subject& subject, const Plan& plan);
 CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
                     HostThreads& threads);
-/// The program, with the result as tensor X. Tile 0 has most to do.
+/// The program, with the result as tensor X. Tile 0 has the most work.
 plan::Described described(const std::shared_ptr<const Subject>& subject, const Plan& plan);
 
 }  // namespace tessera::fft

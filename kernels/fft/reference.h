@@ -5,18 +5,18 @@
 
 #include "kernels/fft/shape.h"
 
-/// The plain transform in double.
+/// The plain transform in double precision.
 namespace tessera::fft {
 
 using Complex = std::complex<double>;
 
-/// The transform of x, array after array and row after row, by decimation in time with bits
-/// reversed: another algorithm than the tiles'.
+/// Transforms x, array by array and row by row, by decimation in time with bit reversal: a
+/// different algorithm from the tiles'.
 std::vector<Complex> reference(const Problem& problem, std::vector<Complex> x);
 
 /// exp(sign 2 pi i k / n), k below n / 2.
 std::vector<Complex> roots(std::uint64_t n, double sign);
-/// That transform of x[0], x[step], ..., n points, in place.
+/// Transforms the n points x[0], x[step], ... in place.
 void transform(Complex* x, std::uint64_t n, std::uint64_t step, const std::vector<Complex>& root);
 
 }  // namespace tessera::fft

@@ -8,17 +8,17 @@
 #include "sim/config/fields.h"
 #include "sim/program/program.h"
 
-/// The discrete Fourier transform of complex f32 points in one or two dimensions, lengths powers of
-/// two, or of a batch of such arrays: X[k] = sum of x[i] exp(-+2 pi i k / N), the inverse one not
-/// divided by N.
+/// The discrete Fourier transform of complex f32 points in one or two dimensions with lengths that
+/// are powers of two, or of a batch of such arrays: X[k] = sum of x[i] exp(-+2 pi i k / N); the
+/// inverse is not divided by N.
 namespace tessera::fft {
 
 enum class Direction : std::uint8_t { forward, inverse };
 inline constexpr config::Names<Direction, 2> kDirections{
     {{"forward", Direction::forward}, {"inverse", Direction::inverse}}};
 
-/// Where points are given and wanted: in their order, in equal stretches on all tiles, or as the
-/// plan has them.
+/// Layout of points and results: in order, in equal contiguous parts over all tiles, or as the plan
+/// has them.
 using kernels::Layout;
 
 constexpr program::Type kType = program::Type::f32;
@@ -29,32 +29,34 @@ constexpr std::uint32_t kUnitPoints = 2;
 constexpr std::uint64_t kMostPoints = 1U << 24;
 
 struct Problem {
-  std::uint32_t points = 1U << 20;  ///< along the only or the second dimension
-  std::uint32_t rows = 1;           ///< along the first of two; 1: there is one
+  std::uint32_t points = 1U << 20;  ///< along the last dimension
+  std::uint32_t rows = 1;           ///< along the first of two dimensions; 1: one dimension
   Direction direction = Direction::forward;
   Layout layout = Layout::natural;
-  std::uint32_t batch = 1;  ///< arrays, each transformed alone: 1 or an even number
+  std::uint32_t batch = 1;  ///< number of separate transforms: 1 or an even number
 
   [[nodiscard]] std::uint64_t each() const { return std::uint64_t{points} * rows; }
   [[nodiscard]] std::uint64_t total() const { return each() * batch; }
-  /// Rows of all arrays, one array below the other.
+  /// Rows of all arrays together.
   [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * batch; }
-  /// Bits of a point's number in its array.
+  /// Bits of a point's number within its array.
   [[nodiscard]] std::uint32_t bits() const {
     return static_cast<std::uint32_t>(std::countr_zero(each()));
   }
-  /// The first digit that is transformed: a batch is a digit before it, which no phase transforms.
+  /// The first digit that is transformed; a batch is a digit before it.
   [[nodiscard]] std::uint32_t first_phase() const { return batch > 1 ? 1 : 0; }
   [[nodiscard]] double sign() const { return direction == Direction::forward ? -1 : 1; }
 };
 
-/// How a transform is cut: into phases of shorter ones, over tiles, and a phase into passes.
+/// Partition of a transform: phases of shorter transforms, tiles, and the passes of each phase.
 struct Plan {
-  /// Lengths of the phases, the arrays of a batch before them; their product is the points of all.
+  /// Lengths of the phases; with a batch the first entry is the number of arrays. Their product is
+  /// the total number of points.
   std::vector<std::uint32_t> lengths;
-  /// Tiles along each exchange between phases, those among which a batch is dealt before them.
+  /// Tiles along each exchange between phases; with a batch the first entry is the number of tiles
+  /// that share its arrays.
   std::vector<std::uint32_t> parts;
-  std::vector<std::uint32_t> radices;  ///< radices of all passes, phase after phase
+  std::vector<std::uint32_t> radices;  ///< radices of all passes, in order of phases
 };
 void describe(config::Fields& fields, Plan& plan);
 

@@ -11,50 +11,52 @@
 
 namespace tessera::fft {
 
-/// One pass of a Stockham transform of `length` rows, twiddles before sums: legs `stride` rows
-/// apart come in, legs length / radix rows apart go out, in order after the last pass.
+/// One pass of a Stockham transform of `length` rows, with twiddles before sums: it reads legs
+/// `stride` rows apart and writes legs length / radix rows apart; after the last pass rows are in
+/// order.
 struct Pass {
   std::uint32_t length;
   std::uint32_t radix;
-  std::uint32_t stride;  ///< the radices behind, multiplied
+  std::uint32_t stride;  ///< product of the radices of the following passes
 
   [[nodiscard]] std::uint32_t groups() const { return length / (radix * stride); }
-  /// The first pass, whose twiddles are 1.
+  /// True for the first pass, whose twiddles are 1.
   [[nodiscard]] bool first() const { return groups() == 1; }
-  /// Name of its tile code.
+  /// Name of the pass's tile code.
   [[nodiscard]] std::string codelet() const;
 };
 
-/// The passes of a phase; `first`: the first phase, with which radices begin.
+/// The passes of a phase; `first`: the phase with which the plan's radices begin.
 std::vector<Pass> passes_of(const Plan& plan, std::uint32_t phase, std::uint32_t first = 0);
 
-/// Transpositions between phases: pairs of rows become units, whose columns go where a list says.
+/// Transpositions between phases: pairs of rows become units, whose columns go to places given by a
+/// list.
 struct RowPairs {
   struct Entry {
-    std::uint32_t offset;  ///< bytes, of the unit of column 0
-    std::uint32_t stride;  ///< bytes from column to column
+    std::uint32_t offset;  ///< byte offset of the unit of column 0
+    std::uint32_t stride;  ///< byte pitch of columns
   };
   std::vector<Entry> entries;
   std::uint64_t columns;
 };
 
-/// After a phase: for each taker its part of the digit, [columns][part].
+/// After a phase: for each receiving tile its part of the digit, [columns][part].
 RowPairs pairs_for_swap(const Digits& digits, std::uint32_t tile, std::uint32_t phase);
-/// Before the first phase: arrays of a batch, which lie behind each other, become columns.
+/// Before the first phase: contiguous arrays of a batch become columns.
 RowPairs pairs_for_batch(const Digits& digits, std::uint32_t tile);
-/// After the last phase: rows of the result's fastest digit become columns. No entries where they
-/// lie so already.
+/// After the last phase: rows of the result's fastest digit become columns. Empty if they are
+/// contiguous already.
 RowPairs pairs_for_result(const Digits& digits, std::uint32_t tile);
 
-/// So many groups (transpositions: pairs of rows), so many units of each.
+/// Number of groups (transpositions: pairs of rows), and of units of each.
 struct Work {
   std::uint64_t groups;
   std::uint64_t units;
 };
 Work work_of(const Pass& pass, std::uint64_t columns);
 
-/// Makes calls of the tile code, on any tile. `unit_parts`: of the units of a group among the
-/// workers; it divides their number.
+/// Makes calls of the tile code, on any tile. `unit_parts`: number of parts of a group's units
+/// among workers; a divisor of the number of workers.
 class Vertices {
  public:
   Vertices(const elf::KernelCode& code, program::Program& program, std::uint32_t contexts)
@@ -64,8 +66,8 @@ class Vertices {
   [[nodiscard]] program::Vertex pass(const Pass& pass, std::uint64_t columns, Direction direction,
                                      BufferId twiddles, BufferId in, BufferId out,
                                      std::uint32_t unit_parts) const;
-  /// A transposition of `pairs` pairs of rows of `columns` points, to where `list` (RowPairs'
-  /// entries) says; with `twiddles`, laid out as `in`, or without (null).
+  /// A transposition of `pairs` pairs of rows of `columns` points to the places in `list`
+  /// (RowPairs' entries); with `twiddles`, in the layout of `in`, or without (null).
   [[nodiscard]] program::Vertex transposition(std::uint64_t pairs, std::uint64_t columns,
                                               const BufferId* twiddles, BufferId list, BufferId in,
                                               BufferId out, std::uint32_t unit_parts) const;
@@ -83,7 +85,7 @@ class Vertices {
   std::uint32_t contexts_;
 };
 
-/// The tile code as functions whose sizes are a worker's share: groups, units. `code` outlives the
+/// Tile code as functions whose sizes are a worker's share: groups, units. `code` must outlive the
 /// description.
 class Functions {
  public:
@@ -101,7 +103,7 @@ class Functions {
   Vertices vertices_;
 };
 
-/// How vertices are best divided among workers, and their cycles then. Remembers its answers.
+/// The best division of vertices among workers, and its cycles. Caches its answers.
 class Division {
  public:
   struct Answer {
@@ -109,7 +111,7 @@ class Division {
     std::uint64_t cycles;
   };
   Answer best(const Functions& functions, const plan::Function& function, const Work& work);
-  /// Sets the pricing that it asks; null: it answers from what it asked before.
+  /// Sets the pricing; null: only cached answers are given.
   void ask(plan::Pricing* pricing) { pricing_ = pricing; }
 
  private:
@@ -117,7 +119,7 @@ class Division {
   std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, Answer> known_;
 };
 
-/// Numbers of a pass's twiddles, and their bytes.
+/// Writes a pass's twiddles; their size in bytes.
 void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> into);
 std::uint32_t twiddle_bytes(const Pass& pass);
 

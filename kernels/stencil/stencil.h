@@ -12,24 +12,24 @@
 #include "sim/elf/codelet.h"
 #include "sim/plan/search.h"
 
-/// The workload `stencil`: steps of a 3x3 stencil on a grid of cells of several channels. Each tile
-/// holds a block of the grid in a ring of its neighbours' cells, which an exchange brings before
-/// every step.
+/// The workload `stencil`: steps of a 3x3 stencil on a grid of cells with several channels. Each
+/// tile holds a block of the grid with a halo of neighbouring cells, which an exchange updates
+/// before every step.
 namespace tessera::stencil {
 
 using plan::Tile;
 
 enum class Boundary : std::uint8_t { zero, periodic };
-/// Who has cells with all their neighbours behind each other: the tile, or each worker a copy.
+/// Storage of cells with contiguous neighbours: in the tile's grid, or copied by each worker.
 enum class Slices : std::uint8_t { tile, worker };
-/// Tile code: scheduled by hand, or as a compiler makes it, for words of elements or single ones.
+/// Tile code: scheduled by hand, or compiled, for 64-bit words or single elements.
 enum class Code : std::uint8_t { scheduled, compiled, elements };
 
-/// Blocks of the grid where it lies outside the tiles. One: it is brought once and stays for all
-/// steps; several: in each step all of them are brought and go, one after the other.
+/// Blocks of a grid in external memory. With one block it is loaded once for all steps; with
+/// several, each step loads and stores all of them one after the other.
 struct Rounds {
   std::uint32_t rows = 1, columns = 1;
-  kernels::PinnedLoads loads = {};  ///< known, but of a pinned plan
+  kernels::PinnedLoads loads = {};  ///< always set, except in a pinned plan
 };
 void describe(config::Fields& fields, Rounds& rounds);
 
@@ -42,8 +42,8 @@ struct Plan {
 };
 void describe(config::Fields& fields, Plan& plan);
 
-/// Weights of the 3 x 3 cells around a cell (north-west, north, ...) in its next value; a Gaussian
-/// blur.
+/// Weights of the 3 x 3 cells around a cell (north-west, north, ...) for its next value; by default
+/// a Gaussian blur.
 struct Weights {
   std::array<double, 9> of{0.0625, 0.125, 0.0625, 0.125, 0.25, 0.125, 0.0625, 0.125, 0.0625};
 };
@@ -57,40 +57,40 @@ struct Options {
   Weights weights;
   std::string x;
   std::uint64_t seed = 1;
-  bool external = false;  ///< the grid lies in external memory
+  bool external = false;  ///< the grid is in external memory
   std::optional<Plan> plan;
 };
 void describe(config::Fields& fields, Options& options);
 
-/// The inputs of a program's description; its functions keep them.
+/// Inputs of a program's description; its functions hold a reference to them.
 struct Problem {
   Options options;
   MachineConfig machine;
   data::DenseOperand x;  ///< [rows, columns x channels]
   std::array<double, 9> weights = options.weights.of;
   std::uint64_t rounded_weights = data::round_all(options.dtype, weights);
-  /// Cells lie on whole 64-bit words.
+  /// Cells are padded to whole 64-bit words.
   std::uint32_t cell_bytes = round_up(options.channels * data::element_bytes(options.dtype), 8U);
   elf::KernelCode code{"stencil"};
 
-  /// Throws KeyError if the grid lies outside and the machine has no place for it there.
+  /// Throws KeyError if the grid is external and the machine has no external memory for it.
   Problem(const Options& options, const MachineConfig& machine);
   [[nodiscard]] std::uint32_t cell_numbers() const {
     return cell_bytes / data::element_bytes(options.dtype);
   }
 };
 
-/// Cells of rows and columns, in a ring of neighbours.
+/// A block of cells with its halo.
 struct Block {
   std::uint64_t rows, columns;
 
-  [[nodiscard]] std::uint64_t line() const { return columns + 2; }  ///< from row to row
-  /// With a cell more, which tile code reads behind the last and does not use.
+  [[nodiscard]] std::uint64_t line() const { return columns + 2; }  ///< row pitch
+  /// One more cell, which tile code reads after the last one and does not use.
   [[nodiscard]] std::uint64_t size() const { return (rows + 2) * line() + 1; }
 };
 
-/// Rows or columns of the grid, in rounds of one size: where they do not divide it, each takes some
-/// of the next one's too, which makes the same of them. The tiles share what a round has.
+/// One axis of the grid, in rounds of equal size: if they do not divide it, rounds overlap and
+/// compute the shared cells twice with equal results. Tiles divide a round among themselves.
 struct Axis {
   std::uint32_t cells, rounds;
   Tile tiles;
@@ -100,7 +100,7 @@ struct Axis {
   [[nodiscard]] Interval part(Tile tile) const { return EvenSplit{size(), tiles}.part(tile); }
 };
 
-/// How a plan divides the grid.
+/// Partition of the grid by a plan.
 struct Geometry {
   std::shared_ptr<const Problem> problem;
   Plan plan;
@@ -110,7 +110,7 @@ struct Geometry {
   std::uint64_t cell = problem->cell_bytes;
 
   [[nodiscard]] std::uint32_t passes() const { return rounds.rows * rounds.columns; }
-  /// True if every step brings all blocks of the grid; else it stays on the tiles.
+  /// True if every step loads all blocks of the grid; else it stays on the tiles.
   [[nodiscard]] bool streams() const { return passes() > 1; }
   [[nodiscard]] Tile tiles() const { return rows.tiles * columns.tiles; }
   [[nodiscard]] Interval rows_of(Tile tile) const { return rows.part(tile / columns.tiles); }
@@ -120,12 +120,12 @@ struct Geometry {
   }
 };
 
-/// The stencil of a block, whose rows and columns are the sizes: from its ring, or slices, to a
-/// ring, or to rows one behind the other.
+/// The stencil function of a block; its sizes are the block's rows and columns. It reads the block
+/// with halo, or slices, and writes a block with halo or, with `to_rows`, contiguous rows.
 const plan::Function& stencil_of(const std::shared_ptr<const Geometry>& geometry,
                                  plan::Description& description, bool to_rows);
 
-/// The program, of which time and memory of all plans come, and tiles that stand for all.
+/// The program of a plan, and representative tiles.
 plan::Described described(const std::shared_ptr<const Problem>& problem, const Plan& plan);
 
 WorkloadSummary summary(const Problem& problem, const Plan& plan);

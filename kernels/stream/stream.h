@@ -10,10 +10,10 @@
 
 /// The workload `stream`: McCalpin's STREAM loops in the SRAM of every tile, each worker on its own
 /// part of the arrays. copy: a = b; scale: a = s b; add: a = b + c; triad: a = b + s c; and, for
-/// i32, PrIM's update: a = a + s. f16 and f32 are packed, i32 goes element by element.
-/// With operands in external memory each worker brings its blocks of b and c by its own DMA and
-/// stores those of a, as PrIM's forms do; read, write and copy_dma are the transfers alone. Where
-/// workers have no DMA, supervisors bring a tile's blocks in rounds.
+/// i32, PrIM's update: a = a + s. f16 and f32 use packed arithmetic, i32 single elements. With
+/// operands in external memory each worker loads its blocks of b and c and stores those of a by its
+/// own DMA, as PrIM's programs do; read, write and copy_dma are the transfers alone. If workers
+/// have no DMA, supervisors load a tile's blocks in rounds.
 namespace tessera::stream {
 
 using plan::Tile;
@@ -41,7 +41,7 @@ constexpr std::uint32_t body_bytes(program::Type type) {
   return type == program::Type::i32 ? 4 : 16;
 }
 
-/// Arrays that each tile holds in SRAM: the result, and after it b and c where they are read.
+/// Number of arrays of a tile in SRAM: the result, then b and c if they are read.
 constexpr std::uint32_t arrays_of(Operation operation) {
   if (operation == Operation::update) return 1;
   return operation == Operation::copy || operation == Operation::scale ? 2 : 3;
@@ -53,7 +53,7 @@ struct Options {
   std::uint32_t elements_per_worker = 7500;
   std::uint32_t repeats = 1;
   bool external = false;
-  std::uint32_t block_bytes = 1024;  ///< if external
+  std::uint32_t block_bytes = 1024;  ///< with external operands
   std::uint64_t seed = 1;
 };
 
@@ -75,7 +75,8 @@ class Stream : public Workload {
   [[nodiscard]] bool by_workers() const { return workers_start_transfers(machine_); }
   [[nodiscard]] bool in_rounds() const { return options_.external && !by_workers(); }
   [[nodiscard]] Prediction predict(MachineCosts& costs) const;
-  /// The program without rounds, on so many tiles. `filled`: outside with contents and tensors.
+  /// The program without rounds, on `tiles` tiles. `filled`: external buffers have contents and
+  /// tensors.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t turns,
                                            std::uint32_t repeats, bool filled) const;
   [[nodiscard]] plan::Description describe_rounds() const;
@@ -83,41 +84,41 @@ class Stream : public Workload {
                   std::uint32_t repeats) const;
   void state_blocks(plan::Description& description, const Blocks& blocks, std::uint32_t repeats,
                     bool filled) const;
-  /// The loop that a tile calls, `repeats` times.
+  /// Adds the call of a tile's loop, `repeats` times.
   static void add_calls(plan::Description& description, std::string_view name,
                         const program::Vertex& vertex, std::uint32_t repeats);
   [[nodiscard]] program::Vertex loop(const kernels::Codelet& codelet, std::uint32_t bytes,
                                      BufferId a, BufferId b, BufferId c) const;
   [[nodiscard]] program::Vertex block_loop(const kernels::Codelet& codelet, const Blocks& blocks,
                                            const Outside& arrays, BufferId held) const;
-  /// The arrays in external memory; `bytes` of each, or of a tile's part.
+  /// Adds the arrays in external memory, each of `bytes` bytes, or of a tile's part.
   Outside add_outside(plan::Description& description, std::uint64_t bytes, bool filled) const;
-  /// b (1) or c (2) as it is given, slice by slice along the first extent.
+  /// Adds the tensor of b (1) or c (2) as given, in slices along the first extent.
   void add_given(plan::Description& description, const char* name, std::uint64_t stream,
                  const Shape& shape) const;
 
   [[nodiscard]] Blocks blocks() const;
-  [[nodiscard]] std::uint32_t turns() const;            ///< loop bodies, or blocks, of a worker
-  [[nodiscard]] std::uint32_t rounds() const;           ///< if supervisors bring blocks
-  [[nodiscard]] std::uint32_t padded_elements() const;  ///< a worker, a whole number of loop bodies
+  [[nodiscard]] std::uint32_t turns() const;            ///< loop bodies or blocks per worker
+  [[nodiscard]] std::uint32_t rounds() const;           ///< if supervisors load blocks
+  [[nodiscard]] std::uint32_t padded_elements() const;  ///< per worker, in whole loop bodies
   [[nodiscard]] std::uint32_t worker_bytes() const;
   [[nodiscard]] std::uint32_t element_bytes() const;
-  [[nodiscard]] std::uint32_t scalar_bits() const;  ///< as the codelets load it
+  [[nodiscard]] std::uint32_t scalar_bits() const;  ///< in the codelets' format
   [[nodiscard]] kernels::Codelet codelet(const plan::Description& description) const {
     return {description.code()->add_codelet(codelet_), machine_.tile.contexts};
   }
 
-  /// Element `at` of array `stream` (1: b, 2: c; what an update begins with is b) on a tile,
+  /// Element `at` of array `stream` (1: b, also the initial value of an update; 2: c) on a tile,
   /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
   /// Results are exact in every type.
   [[nodiscard]] data::Seeded seeded(std::uint64_t stream) const {
     return {options_.dtype, options_.seed, stream, 8};
   }
-  /// Slices of the result along its first extent: one for each tile, or each block that supervisors
-  /// store.
+  /// Slices of the result along its first extent: one for each tile, or for each block that
+  /// supervisors store.
   [[nodiscard]] std::uint32_t slices() const;
-  /// The element of b and c of which element `at` of a slice is made, and its tile.
+  /// Tile and index of the element of b and c from which element `at` of a slice is computed.
   struct Element {
     TileId tile;
     std::uint64_t at;

@@ -10,8 +10,8 @@
 #include "kernels/layout.h"
 #include "sim/data/element.h"
 
-/// Types and blocks of a product with a sparse W, and what follows from them for layouts and tile
-/// code.
+/// Types and blocks of a product with a sparse W, and the layouts and tile code that follow from
+/// them.
 namespace tessera::sparse {
 
 using kernels::Layout;
@@ -23,56 +23,56 @@ struct Shape {
   Type type = Type::f16;      ///< type of W, X and Y
   Type partials = Type::f32;  ///< type of sums; f16 only with f16
   Layout layout = Layout::blocked;
-  bool gradient = false;          ///< gradient of W's values: by element, W's own rows and columns
+  bool gradient = false;  ///< gradient of W's values, by element, by W's own rows and columns
   kernels::BlockShape unit = {};  ///< the blocks' multiplier: a matrix unit, or vector code
 
   [[nodiscard]] std::uint32_t bytes() const { return data::element_bytes(type); }
   [[nodiscard]] std::uint32_t partial_bytes() const { return data::element_bytes(partials); }
   /// Elements of a 64-bit word.
   [[nodiscard]] std::uint32_t lanes() const { return 8 / bytes(); }
-  /// True if sums become results only when they are packed.
+  /// True if sums are converted to results in a separate step.
   [[nodiscard]] bool mixed() const { return type != partials; }
   [[nodiscard]] bool natural() const { return layout == Layout::natural; }
-  /// True if rows must become blocks and blocks rows; rows of single elements are both.
+  /// True if rows are converted to blocks and back; single elements need no conversion.
   [[nodiscard]] bool relayouts() const { return natural() && block > 1; }
   /// True if W is multiplied block by block, not element by element.
   [[nodiscard]] bool in_blocks() const { return block > 1 && !gradient; }
   [[nodiscard]] bool on_unit() const { return in_blocks() && unit.on_unit(); }
 
-  /// Rows of X (of results) whose elements stand side by side for each column: a block's, or as
-  /// many as `unit` takes (gives) at once.
+  /// Rows of X (of results) whose elements are adjacent for each column: a block's, or as many as
+  /// `unit` reads (writes) at once.
   [[nodiscard]] std::uint32_t x_depth() const {
     return in_blocks() ? std::min(block, unit.depth) : 1;
   }
   [[nodiscard]] std::uint32_t y_depth() const {
     return in_blocks() ? std::min(block, unit.columns) : 1;
   }
-  /// A block goes past the unit in input_runs() x output_runs() runs of so many inputs and outputs
+  /// A block is multiplied in input_runs() x output_runs() runs of the unit's inputs and outputs
   /// (code/block_run.inc).
   [[nodiscard]] std::uint32_t input_runs() const { return in_blocks() ? block / x_depth() : 1; }
   [[nodiscard]] std::uint32_t output_runs() const { return in_blocks() ? block / y_depth() : 1; }
-  /// Products of a block that are added up before the sum is rounded to partials.
+  /// Products of a block that are summed before the sum is rounded to partials.
   [[nodiscard]] std::uint32_t summed() const { return on_unit() ? x_depth() : 1; }
-  /// Positions that a loop of a worker takes at a time: two where each is one instruction.
+  /// Rows of x per iteration of a worker's loop: two if each is one instruction.
   [[nodiscard]] std::uint32_t unroll() const {
     if (!on_unit()) return 1;
     const bool one = x_depth() * unit.phases <= unit.depth && y_depth() * partial_bytes() <= 8;
     return one ? 2 : 1;
   }
-  /// "16_f16_f32_16x8": what codelets of this block and unit are called after.
+  /// "16_f16_f32_16x8": name suffix of the codelets for this block and unit.
   [[nodiscard]] std::string name() const { return fmt::format("{}_{}", block, unit.name()); }
-  /// Where value `number` of a block stands in the block by rows: [outputs of a run][input][output]
-  /// is the order in which the weight store takes it.
+  /// Row-major index in the block of value `number` in the order of weight loads, [outputs of a
+  /// run][input][output].
   [[nodiscard]] std::size_t place_in_block(std::size_t number) const {
     const std::size_t outputs = y_depth();
-    const std::size_t position = number / outputs;  // inputs of this and earlier outputs
+    const std::size_t position = number / outputs;  // input, counted over all outputs
     return (position / block * outputs + number % outputs) * block + position % block;
   }
 };
 
-/// Products of these blocks on a machine, for a planner to choose from: with blocks of its matrix
-/// unit that are no larger than W's where it can take such, then in vector code. `pinned`: only of
-/// that form; throws KeyError naming `key` if the unit cannot take such blocks. Sums of f32 are
+/// Products of these blocks on a machine, from which a planner chooses: first with blocks of the
+/// matrix unit, if it supports blocks no larger than W's, then in vector code. `pinned`: only that
+/// form; throws KeyError naming `key` if the unit does not support such blocks. Sums of f32 are
 /// f32.
 inline std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type partials, Layout layout,
                                       const MachineConfig& machine,
@@ -83,14 +83,14 @@ inline std::vector<Shape> make_shapes(std::uint32_t block, Type type, Type parti
   for (const kernels::BlockShape& form :
        kernels::block_shapes_within(block, machine.tile.matrix_unit, type, partials, pinned, key)) {
     shapes.push_back({block, type, partials, layout, false, form});
-    if (block == 1) break;  // no blocks are multiplied
+    if (block == 1) break;  // single elements have no block products
   }
   return shapes;
 }
 
-// How the workers of a tile divide rows of unequal work, which they go through in passes.
+// Division of a tile's rows of unequal work among its workers, in passes.
 
-/// A worker's part: these rows in these passes.
+/// A worker's part: rows and passes.
 struct WorkerRows {
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;
@@ -98,12 +98,13 @@ struct WorkerRows {
   std::uint32_t passes = 0;
 };
 
-/// Rectangles of rows and passes, one a worker, some of them empty: the passes in `pass_parts`, the
-/// rows over as many workers as are left for each. `before`: the work before each row, and of all.
+/// Rectangles of rows and passes, one for each worker, some empty: passes are divided in
+/// `pass_parts`, rows over the workers left for each. `before`: cumulative work before each row,
+/// and in total.
 std::vector<WorkerRows> rectangles(const std::vector<std::uint64_t>& before, std::uint32_t passes,
                                    std::uint32_t workers, std::uint32_t pass_parts);
 
-/// Those of 1 to `most_pass_parts`, whichever gives the least `cycles`.
+/// The rectangles with 1 to `most_pass_parts` pass parts that give the least `cycles`.
 std::vector<WorkerRows> divide_rows(
     const std::vector<std::uint64_t>& before, std::uint32_t passes, std::uint32_t workers,
     std::uint32_t most_pass_parts,

@@ -13,13 +13,13 @@ using kernels::Codelet;
 using kernels::pull;
 using plan::Tile;
 
-/// The tile code of this folder and of gemm's.
+/// Tile code of this folder and of gemm.
 struct TileCode {
   elf::KernelCode sparse{"sparse/code"};
   elf::KernelCode gemm{"gemm"};
 };
 
-/// A description in which steps of sparse products are stated. Steps keep none of it.
+/// A description to which steps of sparse products are added. Steps hold no reference to it.
 struct Statement {
   plan::Description& description;
   const TileCode& code;
@@ -35,7 +35,7 @@ struct Statement {
         {name, [storage](Tile tile) -> std::uint64_t { return storage.bytes_on(tile); }, keep,
          std::move(contents)});
   }
-  /// Constants of each tile, as many as `count(tile)`: make(tile) is the vector of them.
+  /// Constants of each tile: `count(tile)` of them, in the vector make(tile).
   template <class Count, class Make>
   BufferId list(std::string_view name, const Count& count, const Make& make) const {
     using Entry = typename decltype(make(Tile{}))::value_type;

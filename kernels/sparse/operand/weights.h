@@ -25,8 +25,8 @@ enum class Pattern : std::uint8_t {
 
 enum class Prune : std::uint8_t { none, blocks };
 
-/// The choice of W[m, k]: a file's matrix or a seeded one. Kernels keep it as a member and describe
-/// it among their own keys; sentences, ranges and who uses what stand in weights.cpp.
+/// Options of W[m, k], from a file or seeded. Kernels hold it as a member and describe it among
+/// their own keys; its sentences, ranges and users are in weights.cpp.
 struct WeightOptions {
   std::uint32_t m = 4096;
   std::uint32_t k = 4096;
@@ -49,25 +49,25 @@ struct WeightOptions {
 
 enum class ElementTypes : std::uint8_t { of_floats, with_vectors };
 
-/// The keys of `weights`; they stand flat in `workload`. While reading, m and k become those of the
+/// Describes the keys of `weights` in `workload`. While reading, m and k are set to those of the
 /// matrix file, or of a square pattern; contradictions are refused.
 void describe(config::Fields& fields, WeightOptions& weights,
               ElementTypes types = ElementTypes::of_floats);
 
-/// In a few words: "4096x4096 uniform 0.0625 f16, blocks of 16", or the matrix file's name.
+/// Short text: "4096x4096 uniform 0.0625 f16, blocks of 16", or the matrix file's name.
 std::string problem_of(const WeightOptions& weights);
 
-/// The mask of pattern butterfly. Throws KeyError where none fits m, k and block.
+/// The mask of pattern butterfly. Throws KeyError if no mask fits m, k and block.
 Butterfly butterfly_of(const WeightOptions& weights);
 
-/// Returns `weights`; throws UserError if, with a seeded W, X [k, n] and Y [m, n] or its values are
-/// more than the SRAM of all tiles holds, before any of it is made.
+/// Returns `weights`. Throws UserError, before anything is made, if X [k, n] and Y [m, n], or the
+/// values of a seeded W, exceed the SRAM of all tiles.
 const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
                              const MachineConfig& machine);
 
-/// W: a file's or seeded values, rounded to dtype. Throws UserError naming the key or file:line; a
-/// W of too many elements is refused before it is made. Its rows and columns are the effective m
-/// and k.
+/// W with values from a file or seeded, rounded to dtype. Throws UserError naming the key or
+/// file:line; a W with too many elements is refused before it is made. Its rows and columns are the
+/// effective m and k.
 BlockMatrix make_weights(const WeightOptions& weights);
 
 }  // namespace tessera::sparse

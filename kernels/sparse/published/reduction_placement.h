@@ -5,11 +5,11 @@
 
 #include "kernels/sparse/code/shape.h"
 
-/// The published way to place the adding of partial rows (poplibs lib/popops/reduction, 2023): the
-/// library is asked for one sum a block row and interval, and plans each as if it were alone. A sum
+/// Placement of the sums of partial rows in the published library (poplibs lib/popops/reduction,
+/// 2023): the library gets one sum for each block row and interval and plans each on its own. A sum
 /// is made where its results are wanted or, if that looks slower, on as many tiles as get a few
-/// words each, counted from a tile that depends on the number of the sum alone; its results then go
-/// where they are wanted. Where many sums run together, some tiles so get more than others.
+/// words each, counted from a tile that depends only on the number of the sum; its results then
+/// move to their tiles. With many concurrent sums some tiles therefore get more than others.
 namespace tessera::sparse::published {
 
 struct ReductionPlacement {
@@ -17,7 +17,8 @@ struct ReductionPlacement {
   std::uint64_t bytes_per_cycle;  ///< rate of the exchange
   std::uint64_t sync_cycles;
 
-  /// A sum of `partials` of so many elements each, of which one tile wants `most_wanted` at most.
+  /// A sum of `partials` operands of `elements` elements each; one tile wants at most `most_wanted`
+  /// of them.
   struct Sum {
     std::uint64_t elements;
     std::uint64_t partials;
