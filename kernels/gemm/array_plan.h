@@ -6,64 +6,64 @@
 #include "kernels/arrays/timeline.h"
 #include "kernels/gemm/vector_product.h"
 
-/// Products of types with vectors on an array of cores with memory tiles and DDR.
+/// Products of vector types on an array of cores with memory tiles and DDR.
 namespace tessera::gemm {
 
-/// Where a core's buffers lie. Throws UserError above 2^32 bytes.
+/// Addresses of a core's buffers. Throws UserError above 2^32 bytes.
 struct CoreLayout {
   explicit CoreLayout(const VectorGrid& grid);
   std::uint32_t a, b, c, sums, zeros, end;
-  std::uint32_t a_slot, b_slot, c_slot;  ///< bytes from a buffer to the other
+  std::uint32_t a_slot, b_slot, c_slot;  ///< bytes between the two buffers
 };
 
-/// The streams that it sends over.
+/// The array of a machine with the streams that products use.
 arrays::Array array_of(const MachineConfig& machine);
 
-/// The search of vector_plan(), by measured calls and the streams' rates.
+/// Search of vector_plan() on an array, with measured calls and the streams' rates.
 Searched search_array(const VectorPlan& pinned, const Product& product, const VectorType& type,
                       MachineCosts& costs, const KeptBlocks* blocks);
 
-/// A, B and C lie in DDR, row after row, padded to whole blocks. Steps of a core's row of A and of
-/// its column of B come through memory tiles, each with two buffers there and in the core, and
-/// leave as tiles of C, which a memory tile gathers from its column. Block of rows by block of rows
-/// DDR waits for the host's list of descriptors, when all of the list before is stored.
+/// A, B and C are in DDR, row-major, padded to whole blocks. Steps of a core row's A and of a core
+/// column's B pass through memory tiles, double-buffered there and in the core; results leave as
+/// tiles of C, which a memory tile gathers from its column. For each block of rows DDR waits for
+/// the host's descriptor list, after everything of the previous list is stored.
 program::Program make_array_program(const VectorProduct& of, const arrays::Array& array);
 
-/// In which order nodes of a product on an array start transfers, wait for them and compute.
+/// The order in which nodes of a product on an array start transfers, wait for them and compute.
 class ArrayOrder {
  public:
   using Items = arrays::Items;
-  /// Kinds of transfers, each numbered by row or column of cores: steps of A and B from DDR to a
+  /// Kinds of transfers, each indexed by row or column of cores: steps of A and B from DDR to a
   /// memory tile and on to cores, results to a memory tile and on to DDR, the host's list to DDR.
   enum class Kind : std::uint8_t { load_a, load_b, send_a, send_b, results, store, list };
 
-  /// Both are kept by reference.
+  /// Holds references to both.
   ArrayOrder(const VectorGrid& grid, const arrays::Array& array);
 
   [[nodiscard]] arrays::Channel channel(Kind kind, std::uint32_t number) const {
     return static_cast<std::uint32_t>(kind) * kinds_ + number;
   }
   [[nodiscard]] std::uint32_t blocks() const { return grid_.row_blocks * grid_.column_blocks; }
-  /// Steps of all blocks.
+  /// Number of steps of all blocks.
   [[nodiscard]] std::uint32_t steps() const { return blocks() * grid_.steps; }
   [[nodiscard]] std::uint32_t list_blocks() const {
     return grid_.plan.list_rows * grid_.column_blocks;
   }
-  /// The memory tile that has the A of a row of cores, and the number of it there.
+  /// The memory tile that holds the A of a row of cores, and its index there.
   [[nodiscard]] std::uint32_t column_of(std::uint32_t row) const { return row % array_.columns; }
   [[nodiscard]] std::uint32_t place_of(std::uint32_t row) const { return row / array_.columns; }
 
-  /// True if a transfer of the channel moves a step, else a block.
+  /// True if a transfer of the channel moves a step, false if a block.
   [[nodiscard]] bool is_of_steps(arrays::Channel channel) const {
     return channel < this->channel(Kind::results, 0);
   }
   /// Adds all channels.
   void add(arrays::Timeline& timeline) const;
-  /// Adds what a node does in a step; work of a core is its call.
+  /// Adds a node's actions in a step; the work of a core is its call.
   void add(std::uint32_t node, std::uint32_t step, Items& items) const;
 
  private:
-  /// Operands that come step by step through a memory tile.
+  /// Operands that pass through a memory tile step by step.
   struct Chain {
     arrays::Channel load, send;
   };

@@ -9,9 +9,9 @@
 #include "kernels/gemm/outside.h"
 #include "kernels/gemm/vector_product.h"
 
-/// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands are
-/// given and the result is wanted in blocks or in rows, spread evenly over the tiles; bringing them
-/// to where they are multiplied, in the order needed there, is part of the measured region.
+/// The workload `gemm`: C[m, n] = A[m, k] B[k, n] on the matrix units of all tiles. Operands and
+/// result are blocked or by rows, spread evenly over the tiles; moving them to the tiles that
+/// multiply them, in the required order, is measured.
 namespace tessera::gemm {
 
 struct Options {
@@ -19,18 +19,18 @@ struct Options {
   Type dtype = Type::f16;
   std::optional<Type> partials;  ///< none: chosen
   Layout layout = Layout::blocked;
-  bool external = false;  ///< operands and result lie in external memory
+  bool external = false;  ///< operands and result are in external memory
   std::string a;          ///< .npy file; empty: seeded
   std::string b;
   std::uint64_t seed = 1;
   std::optional<Plan> plan;  ///< pinned; none: searched
-  // Only for types with vectors:
+  // Only for vector types:
   std::uint32_t shift = 0;            ///< right shift of integer sums
-  std::optional<VectorPlan> vectors;  ///< as plan
+  std::optional<VectorPlan> vectors;  ///< as `plan`
 };
 void describe(config::Fields& fields, Options& options);
 
-/// The workload for the type and the machine: a Gemm, or a VectorWorkload.
+/// The workload for the type and the machine: a Gemm or a VectorWorkload.
 std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs);
 
 class Gemm : public Workload {

@@ -8,27 +8,27 @@
 
 namespace tessera::gemm {
 
-constexpr std::uint64_t kPair = 16;  ///< bytes that adding and packing take at once
+constexpr std::uint64_t kPair = 16;  ///< bytes that adding and packing process at once
 
-/// Calls of this folder's tile code as functions of a description. `code` outlives it.
+/// Tile code of this folder as functions of a description. `code` must outlive it.
 class Functions {
  public:
   Functions(const elf::KernelCode& code, plan::Description& description, std::uint32_t contexts)
       : code_(code), description_(description), contexts_(contexts) {}
 
-  /// A product of one superstep, which may add to what Y holds. Sizes: rows, column blocks, depth
-  /// blocks. Operands: w, x, y.
+  /// A product of one superstep, which may add to Y. Sizes: rows, column blocks, depth blocks.
+  /// Operands: w, x, y.
   const plan::Function& product(const BlockShape& block, bool adds);
   [[nodiscard]] kernels::Codelet product_code(const BlockShape& block) const {
     return codelet("gemm_" + block.name());
   }
-  /// sum = first + further arrays, one behind the other. Sizes: pairs of words (kPair), further
-  /// arrays. Operands: first, further, sum.
+  /// sum = first + further contiguous arrays. Sizes: pairs of words (kPair), further arrays.
+  /// Operands: first, further, sum.
   const plan::Function& adding(Type type);
-  /// f32 partials to f16. Sizes: pairs of words of f32. Operands: partials, result.
+  /// Converts f32 partials to f16. Sizes: pairs of f32 words. Operands: partials, result.
   const plan::Function& packing();
-  /// A matrix of rows x chunks to chunks x rows, or back. Sizes: rows, chunks. Operands: source,
-  /// destination.
+  /// Converts a matrix of rows x chunks to chunks x rows, or back. Sizes: rows, chunks. Operands:
+  /// source, destination.
   const plan::Function& regrouping(std::uint32_t chunk_bytes, bool to_blocks);
 
  private:
@@ -41,7 +41,8 @@ class Functions {
   std::uint32_t contexts_;
 };
 
-/// A call of Functions::product with depth blocks of X and column blocks of Y so many bytes apart.
+/// A call of Functions::product; x and y are the byte pitches of X's depth blocks and Y's column
+/// blocks.
 struct ProductSteps {
   std::uint64_t x, y;
 };
@@ -49,8 +50,8 @@ program::Vertex stepped_product(const kernels::Codelet& code, const BlockShape& 
                                 const Sizes& sizes, const ProductSteps& steps,
                                 std::span<const Place> operands);
 
-/// Cycles that one run more of `rows` positions past a block takes a tile at least; `product` is
-/// that function of `description`.
+/// Lower bound on the cycles of one more run of `rows` rows of x through a block; `product` is that
+/// function of `description`.
 std::uint64_t least_run(plan::Pricing& pricing, const plan::Description& description,
                         const plan::Function& product, std::uint64_t rows);
 

@@ -10,15 +10,15 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// The workload `spmm_dynamic`: products with a sparse W of which only the most nonzeros are known
-/// when the program is built.
+/// The workload `spmm_dynamic`: products with a sparse W of which only the maximum number of
+/// nonzeros is known when the program is built.
 namespace tessera::spmm_dynamic {
 
 struct Options {
   sparse::WeightOptions weights;
   std::uint32_t n = 256;
   std::string x;         ///< .npy file; empty: seeded
-  std::string gradient;  ///< the same, of Yg
+  std::string gradient;  ///< .npy file of Yg; empty: seeded
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
   sparse::Layout layout = sparse::Layout::blocked;
@@ -36,8 +36,8 @@ void describe(config::Fields& fields, Options& options);
 /// Problem, plan and everything derived from them, fixed at construction.
 class SpmmDynamic : public Workload {
  public:
-  /// Patterns of the seeds `seed`, `seed` + 1, ... Throws UserError if one cannot be had, holds
-  /// more than the most nonzeros, or no plan fits.
+  /// Patterns of the seeds `seed`, `seed` + 1, ... Throws UserError if a pattern is infeasible or
+  /// exceeds the maximum number of nonzeros, or if no plan fits.
   SpmmDynamic(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] program::Program lowered() const override;
@@ -52,27 +52,27 @@ class SpmmDynamic : public Workload {
   [[nodiscard]] const Plan& chosen() const { return plan_; }
 
  private:
-  /// Plans, in the form of products that less is predicted for. Returns what all runs take, for the
-  /// very patterns.
+  /// Plans with the form of products that has the lower prediction. Returns the prediction for all
+  /// runs with the given patterns.
   Prediction choose(MachineCosts& costs);
-  /// The plan as it is printed and can be pinned.
+  /// The plan in printed form, which can be pinned.
   [[nodiscard]] Pinned printed() const;
   [[nodiscard]] CheckResult check_values(std::span<const float> found, std::uint32_t run,
                                          HostThreads& threads) const;
-  /// Declare what users know.
+  /// Declares the result's tensor.
   void add_results(plan::Description& description, const std::shared_ptr<const Parts>& parts,
                    BufferId results) const;
   void add_values(plan::Description& description, const std::shared_ptr<const Parts>& parts,
                   BufferId results) const;
   void add_given(plan::Description& description) const;
   [[nodiscard]] std::string result_name(std::uint32_t run) const;
-  /// The tensor's name in a run, with the run's number where there are several: "Y.1".
+  /// The tensor's name in a run, with the run's number if there are several: "Y.1".
   [[nodiscard]] std::string name_of(const std::string& tensor, std::uint32_t run) const;
 
   Options options_;
   std::uint32_t tiles_;
   std::vector<sparse::BlockMatrix> patterns_;  ///< W, in pass grad_input W^T
-  data::DenseOperand x_;                       ///< the multiplied operand: X, in pass grad_input Yg
+  data::DenseOperand x_;                       ///< the multiplied operand: X; in pass grad_input Yg
   data::DenseOperand yg_;                      ///< pass grad_values
   Problem problem_;
   Plan plan_;
