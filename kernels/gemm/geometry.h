@@ -91,9 +91,9 @@ class Geometry {
   [[nodiscard]] std::uint64_t result_bytes() const {
     return row_split_.total * column_split_.total * block_.columns * block_.input_bytes;
   }
-  /// Partials become results of another type at the end.
+  /// True if partials are converted to another type at the end.
   [[nodiscard]] bool converts() const { return block_.input != block_.partial; }
-  /// Tiles of a pair take the same part of X, not of W.
+  /// True if tiles of a pair receive the same part of X, false if of W.
   [[nodiscard]] bool pairs_share_x() const { return plan_.pairs != plan_.stationary; }
 
  private:
@@ -106,10 +106,10 @@ class Geometry {
   EvenSplit depth_split_;
 };
 
-/// Bytes less than these are not worth a descriptor.
+/// Minimum bytes worth a descriptor.
 constexpr std::uint64_t kStorageGrain = 64;
-/// Bytes of an operand of `bytes` bytes that each of `tiles` tiles holds before the run (the last
-/// ones may hold less).
+/// Bytes of an operand of `bytes` bytes stored on each of `tiles` tiles before the run (the last
+/// tiles may store less).
 std::uint64_t stored_bytes(std::uint64_t bytes, std::uint32_t tiles);
 
 }  // namespace tessera::gemm

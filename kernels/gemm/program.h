@@ -13,44 +13,45 @@ struct RowArray {
   RowMajor stored;
   BufferId array;
 };
-/// A and B as they are given, C where it is wanted. Each is at least as wide and, but for A and C,
-/// as high as whole blocks.
+/// Arrays of the given A and B and of C. Each is at least as wide and, except A and C, as high as
+/// whole blocks.
 struct RowArrays {
   RowArray a, b, c;
 };
-/// Adds those of a product. Without operands they are good for estimates alone.
+/// Adds the arrays of a product. Without operands they only serve estimates.
 RowArrays given_by_rows(const Geometry& geometry, plan::Tile tiles, plan::Description& description,
                         const Operand* a, const Operand* b);
-/// Bytes of a row of C from the tiles that add it up, which have their results in `from`; `into`:
-/// the place of the first.
+/// Pulls bytes of a row of C from the tiles that add it, whose results are in `from`; `into`:
+/// destination of the first byte.
 void pull_row(const Geometry& geometry, BufferId from, std::uint64_t row, Interval bytes,
               Place into, Pulls& pulls);
 
-/// States the program of a plan without rounds, and the tensor of its result. Without operands it
-/// is good for estimates alone. All but `geometry` outlive the description.
+/// States the program of a plan without rounds, and its result's tensor. Without operands it only
+/// serves estimates. All arguments but `geometry` must outlive the description.
 void describe_program(plan::Description& description, const Geometry& geometry,
                       const MachineConfig& machine, const elf::KernelCode& code, const Operand* a,
                       const Operand* b);
 
-/// Adds the steps of a plan of layout natural to a description in which others make A and B.
+/// Adds the steps of a plan in layout natural to a description in which other steps produce A and
+/// B.
 void describe_product(plan::Description& description, const Geometry& geometry,
                       const MachineConfig& machine, const elf::KernelCode& code,
                       const RowArrays& matrices);
 
-/// The steps of a product of layout blocked, of which others bring the operands, round by round,
-/// and take the result.
+/// The steps of a product in layout blocked whose operands are loaded, round by round, and whose
+/// result is stored by others.
 struct RoundSteps {
-  BufferId x, w;  ///< where the operands of a round are brought, as Storage has them
+  BufferId x, w;  ///< destination of a round's operands, as in Storage
   BufferId result;
-  bool in_place;                          ///< the sums of the next rounds overwrite the result
-  std::function<void(bool first)> round;  ///< states one, of a sum that begins with it or goes on
-  std::function<void()> finish;           ///< states what makes the sums of all rounds the result
+  bool in_place;                          ///< the sums of later rounds overwrite the result
+  std::function<void(bool first)> round;  ///< states a round; `first`: its sum begins with it
+  std::function<void()> finish;  ///< states the conversion of all rounds' sums to the result
 };
-/// Adds its arrays. All arguments outlive the description.
+/// Adds its arrays. All arguments must outlive the description.
 RoundSteps round_steps(const Geometry& geometry, const MachineConfig& machine,
                        const elf::KernelCode& code, plan::Description& description);
 
-/// The tiles that stand for all others: the fullest, and those whose pairs take different operands.
+/// Representative tiles: the fullest, and those whose pairs receive different operands.
 std::vector<plan::Tile> representatives(const Geometry& geometry);
 
 }  // namespace tessera::gemm

@@ -10,8 +10,8 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// The workload `pixelfly`: products with W = S + U V^T or gamma S + (1 - gamma) U V^T, S
-/// block-sparse (a flat block butterfly), U and V of low rank (pixelated butterfly, arXiv
+/// The workload `pixelfly`: products with W = S + U V^T or gamma S + (1 - gamma) U V^T, with S
+/// block sparse (a flat block butterfly) and U V^T of low rank (pixelated butterfly, arXiv
 /// 2112.00029).
 namespace tessera::pixelfly {
 
@@ -19,8 +19,8 @@ struct Options {
   sparse::WeightOptions weights;  ///< S, and the type and seed of all
   std::uint32_t rank = 32;
   std::string u, v;      ///< .npy files; empty: seeded
-  std::string x;         ///< the same, of X (in pass grad_input dY)
-  std::string gradient;  ///< the same, of dY in pass grad_weights
+  std::string x;         ///< .npy file of X (in pass grad_input dY)
+  std::string gradient;  ///< .npy file of dY in pass grad_weights
   std::optional<double> gamma;
   std::uint32_t n = 256;
   Pass pass = Pass::forward;
@@ -38,23 +38,23 @@ std::unique_ptr<Workload> make_pixelfly(const Options& options, MachineCosts& co
 /// Problem and operands of any pass, fixed at construction.
 class LayerWorkload : public Workload {
  protected:
-  /// Throws UserError if a file cannot be read, KeyError for sizes that do not go together, a mask
+  /// Throws UserError if a file cannot be read, KeyError for sizes that do not match, a mask
   /// without blocks, or U and V that no plan can hold.
   LayerWorkload(const Options& options, const sparse::Shape& shape, MachineCosts& costs);
-  /// `summary` has what the pass knows: plan, prediction, useful flops.
+  /// `summary` has the pass's part: plan, prediction, useful flops.
   void summarise_layer(WorkloadSummary summary);
 
   Options options_;
   std::uint32_t contexts_;
   Layer layer_;
   sparse::Shape shape_;
-  data::DenseOperand x_;  ///< the multiplied operand: X, in pass grad_input dY
+  data::DenseOperand x_;  ///< the multiplied operand: X; in pass grad_input dY
 };
 
-/// The forms that products of the pass may have. Throws KeyError if pinned ones differ.
+/// The possible forms of the pass's products. Throws KeyError if pinned ones differ.
 std::vector<sparse::Shape> shapes_of(const Options& options, const MachineConfig& machine);
 
-/// A workload of the pass in the form of products that less is predicted for.
+/// A workload of the pass in the form of products with the lower prediction.
 template <class Kernel>
 std::unique_ptr<Workload> best_form(const Options& options, MachineCosts& costs) {
   const std::vector<sparse::Shape> shapes = shapes_of(options, costs.machine());

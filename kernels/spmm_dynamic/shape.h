@@ -27,9 +27,8 @@ enum class Region : std::uint8_t {
 
 constexpr std::uint32_t kWord = 8;            ///< bytes: unit of offsets in bucket lists
 constexpr std::uint64_t kMostPlace = 0xffff;  ///< maximum offset in bucket lists
-constexpr std::uint32_t kPassBytes =
-    16;  ///< bytes of a row of X that one pass of an element codelet takes
-constexpr std::uint32_t kUnitWord = 4;  ///< bytes: unit of offsets of values in a sub-group
+constexpr std::uint32_t kPassBytes = 16;  ///< bytes of a row of X per pass of an element codelet
+constexpr std::uint32_t kUnitWord = 4;    ///< bytes: unit of offsets of values in a sub-group
 
 /// Blocks per unit of a bucket: f16 elements come in pairs.
 inline std::uint32_t unit_blocks(const Shape& shape) {

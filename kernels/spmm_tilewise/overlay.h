@@ -9,14 +9,14 @@
 #include "kernels/spmm_tilewise/pattern.h"
 #include "sim/plan/pricing.h"
 
-/// The overlay of method tew on one group's columns: single elements that workers add to C one
-/// after the other, from rows of A^T that are gathered for them.
+/// The overlay of method tew on one group's columns: single elements that workers add to C one by
+/// one, from gathered rows of A^T.
 namespace tessera::spmm_tilewise {
 
 struct OverlayPart {
-  std::vector<std::uint32_t> rows;   ///< rows of W that it names, ascending
+  std::vector<std::uint32_t> rows;   ///< rows of W with elements, ascending
   std::vector<std::uint32_t> begin;  ///< index of each column's first element, and the end
-  std::vector<std::uint32_t> row;    ///< by element, column by column: its row's index in `rows`
+  std::vector<std::uint32_t> row;    ///< index in `rows` of each element's row, by column
 
   [[nodiscard]] bool empty() const { return row.empty(); }
   [[nodiscard]] std::uint64_t columns() const { return begin.size() - 1; }
@@ -25,17 +25,17 @@ struct OverlayPart {
   }
 };
 
-/// The elements in columns [columns.begin, columns.end) of a tile of the pattern, but for those of
-/// `whole_rows` (ascending), which go through the matrix unit.
+/// The elements in columns [columns.begin, columns.end) of a tile of the pattern, except those of
+/// `whole_rows` (ascending), which the matrix unit multiplies.
 OverlayPart overlay_part(const TilePattern& pattern, const ColumnTile& tile, Interval columns,
                          const std::vector<std::uint32_t>& whole_rows);
 
-/// Elements of each of `rows` rows of W in the columns of a tile.
+/// Number of elements of each of `rows` rows of W in the columns of a tile.
 std::vector<std::uint32_t> singles_by_row(const TilePattern& pattern, const ColumnTile& tile,
                                           std::uint32_t rows);
 
-/// Cycles of the codelet in each panel, on a tile all of whose workers do the same: for the panel
-/// itself, and for each column and each element of a worker.
+/// Cycles of the codelet in each panel, on a tile whose workers all do the same: for the panel
+/// itself, and for each column and element of a worker.
 struct OverlayWork {
   double panel = 0;
   double column = 0;
@@ -48,14 +48,14 @@ struct OverlayWork {
   }
 };
 
-/// The columns of each worker: neighbours of about equal work.
+/// The columns of each worker: consecutive, of about equal work.
 std::vector<Interval> worker_columns(const OverlayPart& part, const OverlayWork& work,
                                      std::uint32_t workers);
 
 /// Calls of the tile code in sparse/code/codelets_overlay.S.
 class OverlayCode {
  public:
-  /// `code` outlives the description.
+  /// `code` must outlive the description.
   OverlayCode(const elf::KernelCode& code, plan::Description& description,
               const gemm::BlockShape& block, std::uint32_t contexts);
 
@@ -63,7 +63,7 @@ class OverlayCode {
     const OverlayPart& part;
     const OverlayWork& work;
     std::uint64_t panels;
-    bool adds;  ///< to what the result holds
+    bool adds;  ///< true: adds to the result
   };
   struct Operands {
     Place list, values, a, result;
@@ -75,7 +75,7 @@ class OverlayCode {
   static std::uint64_t list_bytes(const OverlayPart& part) {
     return sizeof(std::uint16_t) * (part.row.size() + part.columns());
   }
-  /// Writes for each column the number of its elements, then the place of each element's row in a
+  /// Writes the number of elements of each column, then the offset of each element's row in a
   /// panel.
   void write_list(const OverlayPart& part, std::span<std::byte> into) const;
 
@@ -87,7 +87,7 @@ class OverlayCode {
   plan::Description& description_;
   gemm::BlockShape block_;
   std::uint32_t contexts_;
-  kernels::Codelet codelets_[2];  ///< that overwrite C, and that add to it
+  kernels::Codelet codelets_[2];  ///< overwriting C, and adding to it
   const plan::Function* functions_[2];
 };
 

@@ -37,7 +37,7 @@ class SpmmTilewise : public Workload {
  private:
   Options options_;
   MachineConfig machine_;
-  DenseWeights w_;  ///< once planned what is left of it
+  DenseWeights w_;  ///< after planning, what is left of it
   TilePattern pattern_;
   std::shared_ptr<const Plan> plan_;
   Problem problem_;
