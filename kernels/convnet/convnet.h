@@ -12,9 +12,8 @@
 #include "kernels/convnet/weights.h"
 #include "sim/config/fields.h"
 
-/// The workload `convnet`: a convolutional network, one image; in a type of the vector unit on an
-/// array of cores with memory tiles, from DDR to DDR, or in f16 on tiles that exchange what they
-/// hold (tiles/).
+/// The workload `convnet`: a convolutional network on one image: in a type of the vector unit on an
+/// array of cores with memory tiles, from DDR to DDR, or in f16 on tiles with an exchange (tiles/).
 namespace tessera::convnet {
 
 /// Types of activations and weights.
@@ -27,37 +26,36 @@ struct Options {
   program::Type dtype = program::Type::i8;
   std::string network = "resnet50";
   std::string image;    ///< a file; empty: seeded
-  std::string weights;  ///< a folder of files; empty: those of the network's file, or seeded
+  std::string weights;  ///< a folder of files; empty: from the network file, or seeded
   double sparsity = 0;
   std::uint64_t seed = 1;
   std::optional<PinnedPlan> plan;
-  std::optional<tiles::Plan> tiles_plan;  ///< as plan, in f16
+  std::optional<tiles::Plan> tiles_plan;  ///< as `plan`, for f16
 };
 void describe(config::Fields& fields, Options& options);
 
-/// A network in the options' type. Throws KeyError for a type that the machine has no kernel for.
+/// A network in the options' type. Throws KeyError for a type that the machine does not support.
 std::unique_ptr<Workload> make_convnet(const Options& options, MachineCosts& costs);
 namespace tiles {
-/// A network in f16 on machines whose tiles exchange what they hold: one image, weights in SRAM.
+/// A network in f16 on machines whose tiles have an exchange: one image, weights in SRAM.
 std::unique_ptr<Workload> make_tiled_convnet(const Options& options, MachineCosts& costs);
 }  // namespace tiles
 
-/// The network that the options name, with its weights if they or its file give some, and the
-/// image.
+/// The network named by the options, its weights if given, and the image.
 struct Given {
   NetworkFile file;
   Image image;
-  /// For the report: what the network's file has that the run does not use.
+  /// For the report: parts of the network file that the run does not use.
   nlohmann::ordered_json unused = nlohmann::ordered_json::object();
 };
 Given given_of(const Options& options);
-/// A layer's prediction: its cycles, those of its parts, and the largest part, which binds it.
+/// A layer's prediction: its cycles, those of its parts, and the largest part, which binds.
 nlohmann::ordered_json layer_facts(
     const std::string& layer, std::uint64_t cycles,
     std::initializer_list<std::pair<const char*, std::uint64_t>> parts);
-/// A summary with these predictions of layers, the part that binds most of their cycles (each
-/// layer's count for its own part), what of the files is not used, and how many of their values are
-/// rounded; `rounded`: of the weights.
+/// A summary with the layers' predictions, the part that binds most of their cycles (each layer's
+/// count for its own part), unused parts of files, and the number of rounded values; `rounded`: of
+/// the weights.
 WorkloadSummary summary_of(const Options& options, const Given& given,
                            nlohmann::ordered_json layers, std::uint64_t rounded);
 
@@ -74,7 +72,7 @@ class Convnet : public Workload {
   [[nodiscard]] Made planned(const PinnedPlan& pinned, MachineCosts& costs);
 
   std::shared_ptr<Model> model_;
-  BandedPlan chosen_;  ///< the program refers to it
+  BandedPlan chosen_;  ///< referenced by the program
   std::optional<program::Program> program_;
 };
 

@@ -22,7 +22,7 @@ class CoreCode {
     return {TileId{node}, code_.in(program_, codelet), program::Executor::all_workers, 0,
             std::move(arguments)};
   }
-  /// Words of a core: equal ones are one buffer.
+  /// Constants of a core: equal ones share a buffer.
   program::Place constant(std::uint32_t node, std::vector<std::uint32_t> words) {
     const auto [entry, is_new] = constants_.try_emplace({node, words});
     if (is_new) {

@@ -12,7 +12,7 @@
 #include "kernels/gemm/core_product.h"
 #include "sim/base/types.h"
 
-/// How layers lie on an array: a tensor's columns are split over memory tiles, its planes of
+/// Layout of layers on an array: a tensor's columns are split over memory tiles, its planes of
 /// channels over the cores of a column. A slice is [plane][row][column][8] bytes.
 namespace tessera::convnet {
 
@@ -31,19 +31,19 @@ using arrays::TransferId;
 using program::Stream;
 using program::Vertex;
 
-/// Columns [begin, end) of a tensor, or blocks of channels.
+/// A range of columns of a tensor, or of blocks of channels.
 struct Range {
   std::uint32_t begin = 0, end = 0;
   [[nodiscard]] std::uint32_t size() const { return end - begin; }
   bool operator==(const Range&) const = default;
 };
-/// Part `number` of `all`, split into `parts` of which the first are as large as any.
+/// Part `number` of `all` in `parts` parts, the larger ones first.
 inline Range part_of(std::uint32_t all, std::uint32_t parts, std::uint32_t number) {
   const std::uint32_t each = ceil_div(all, parts);
   return {std::min(all, number * each), std::min(all, (number + 1) * each)};
 }
 
-/// Kinds of transfers of a network, each with a number for its column or row of the array.
+/// Kinds of transfers of a network, each indexed by column or row of the array.
 enum class TransferChain : std::uint8_t {
   load,
   store,
@@ -61,33 +61,33 @@ constexpr std::uint32_t kind_of(TransferChain chain, std::uint32_t number) {
   return static_cast<std::uint32_t>(chain) << 16U | number;
 }
 
-/// The array of a machine. Throws KeyError for one that lacks nodes or streams.
+/// The array of a machine. Throws KeyError if the machine lacks nodes or streams.
 Array array_of(const MachineConfig& machine);
 
 using gemm::VectorType;
 
-/// The vector unit's operand shapes for a layer's type: a step's weights are a block of `inputs` x
-/// `outputs` channels. A plane has `outputs` channels, in positions of kPositionBytes.
+/// Operand shapes of the vector unit for a layer's type: a step's weights are a block of `inputs` x
+/// `outputs` channels. A plane has `outputs` channels, at positions of kPositionBytes.
 inline const VectorType& type_of(const Layer& layer) { return *gemm::vector_type(layer.type); }
-/// Planes of so many channels.
+/// Number of planes of `channels` channels.
 inline std::uint32_t planes_of(std::uint32_t channels, const VectorType& type) {
   return padded_channels(channels) / type.outputs;
 }
-/// Planes that a block of weights takes, and tile code computes at a time.
+/// Planes of a block of weights, computed at a time by tile code.
 constexpr std::uint32_t block_planes(const VectorType& type) { return type.inputs / type.outputs; }
 
-/// An activation tensor in memory tiles: at `address` of each its slice.
+/// An activation tensor in memory tiles: each holds its slice at `address`.
 struct Held {
   std::uint32_t height = 0, width = 0, blocks = 0;
-  std::uint32_t columns = 1;  ///< array columns that it is split over
+  std::uint32_t columns = 1;  ///< array columns that share it
   std::uint32_t column_multiple = 1;
   std::uint32_t address = 0;
-  /// It lies whole in DDR instead, [plane][row][column][8] from this byte of its buffer on.
+  /// True: it is stored whole in DDR, [plane][row][column][8] from byte `ddr` of its buffer on.
   bool outside = false;
   std::uint32_t ddr = 0;
 
   [[nodiscard]] Range slice(std::uint32_t column) const { return part_of(width, columns, column); }
-  /// Columns that a row of a slice takes.
+  /// Columns of a slice's row, with padding.
   [[nodiscard]] std::uint32_t pitch(std::uint32_t column) const {
     return round_up(slice(column).size(), column_multiple);
   }
@@ -97,13 +97,13 @@ struct Held {
   [[nodiscard]] std::uint32_t block_bytes(std::uint32_t column) const {
     return height * row_bytes(column);
   }
-  /// Bytes of the largest slice.
+  /// Bytes of the largest slice; of the whole tensor.
   [[nodiscard]] std::uint32_t bytes() const { return blocks * block_bytes(0); }
   [[nodiscard]] std::uint32_t all_bytes() const { return blocks * height * width * kPositionBytes; }
 };
 
-/// Input columns [begin, begin + count) of a column's window, as seen from its first: zeros, the
-/// memory tile's own, or those of another one.
+/// Input columns [begin, begin + count) of a column's window, counted from its first: zeros,
+/// columns of the local memory tile, or of another one.
 struct Piece {
   enum class From : std::uint8_t { zeros, own, halo };
   From from;
@@ -111,40 +111,41 @@ struct Piece {
   std::uint32_t source_column;  ///< column of the tensor; unused for zeros
 };
 
-/// How many columns of the array, from the first on, a layer's tensors are split over.
+/// Number of array columns, from the first on, that share a layer's tensors.
 struct Split {
   std::uint32_t input, output;
   auto operator<=>(const Split&) const = default;
 };
 
-/// A layer with a window on one column of the array: the outputs that the column computes, and the
-/// inputs that it needs.
+/// A windowed layer on one column of the array: the outputs that the column computes, and its
+/// inputs.
 class ColumnGeometry {
  public:
   ColumnGeometry(const Layer& layer, const Split& split, std::uint32_t column_multiple,
                  std::uint32_t column);
 
   [[nodiscard]] std::uint32_t outputs() const { return outputs_.size(); }  ///< columns
-  /// Columns that cores compute: two at least, of which the second may be nothing.
+  /// Columns that cores compute: at least two, of which the second may be unused.
   [[nodiscard]] std::uint32_t computed() const { return outputs() == 1 ? 2 : outputs(); }
-  /// Columns that a row of results takes, and those of them that are sent.
+  /// Columns of a row of results, with padding, and those sent.
   [[nodiscard]] std::uint32_t result_pitch() const { return std::max(computed(), sent()); }
   [[nodiscard]] std::uint32_t sent() const { return round_up(outputs(), multiple_); }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  /// The window's columns that exist, wherever they lie; a piece of 0 columns if none does.
+  /// The window's columns inside the tensor, on any memory tile; a piece of 0 columns if there are
+  /// none.
   [[nodiscard]] Piece inside() const;
-  /// Columns of the tensor that other memory tiles hold, in the order of pieces().
+  /// Number of the tensor's columns on other memory tiles, in the order of pieces().
   [[nodiscard]] std::uint32_t halo_columns() const;
 
-  // In a core the window's columns are parted by their remainder by the stride, so that positions
-  // of an output row lie side by side for every tap: [row][remainder][column][8]. Remainders that
-  // no tap reads are left out.
+  // In a core the window's columns are grouped by their remainder modulo the stride, so that
+  // positions of an output row are contiguous for every tap: [row][remainder][column][8].
+  // Remainders that no tap reads are left out.
   [[nodiscard]] std::uint32_t stride() const { return stride_; }
   [[nodiscard]] std::uint32_t remainder_bytes() const { return pitch_ * kPositionBytes; }
   [[nodiscard]] std::uint32_t row_bytes() const { return remainders_ * remainder_bytes(); }
   /// True if a tap reads a column of the window.
   [[nodiscard]] bool is_read(std::uint32_t column) const { return column % stride_ < remainders_; }
-  /// Where a column of the window lies in its row.
+  /// Offset of a column of the window in its row.
   [[nodiscard]] std::uint32_t place(std::uint32_t column) const {
     return column % stride_ * remainder_bytes() + column / stride_ * kPositionBytes;
   }
@@ -158,20 +159,20 @@ class ColumnGeometry {
 /// Output rows [first, first + count) of a layer, and the input rows that they need.
 struct RowTile {
   std::uint32_t first, count;
-  std::uint32_t input_first, input_count;   ///< that exist
-  std::uint32_t input_step;                 ///< from one to the next
-  std::uint32_t zeros_before, zeros_after;  ///< rows of padding around them
+  std::uint32_t input_first, input_count;   ///< inside the tensor
+  std::uint32_t input_step;                 ///< step between rows
+  std::uint32_t zeros_before, zeros_after;  ///< rows of padding before and after
   [[nodiscard]] std::uint32_t input_rows() const {
     return zeros_before + input_count + zeros_after;
   }
 };
 RowTile row_tile(const Layer& layer, Range rows);
-/// Rows that lie in a core from one output row's input to the next one's: a window of one row reads
-/// no others.
+/// Rows in a core between the inputs of consecutive output rows: windows of one row skip the
+/// others.
 inline std::uint32_t row_stride(const Layer& layer) {
   return layer.window.height == 1 ? 1 : layer.window.stride_height;
 }
-/// Input rows of a tile of so many output rows.
+/// Number of input rows for `rows` output rows.
 inline std::uint32_t rows_needed(const Layer& layer, std::uint32_t rows) {
   return (rows - 1) * row_stride(layer) + layer.window.height;
 }

@@ -9,38 +9,38 @@
 
 namespace tessera::convnet {
 
-/// The program of an array's nodes for one layer: which bytes move (layer_streams.cpp), in which
-/// order nodes start transfers, wait for them and compute (layer_lists.cpp), and what cores call
-/// (layer_calls.cpp). All nodes start transfers in one order: without overlap a start waits for all
-/// nodes that take part, and one order excludes deadlock.
+/// The program of an array's nodes for one layer: the bytes that move (layer_streams.cpp), the
+/// order in which nodes start transfers, wait for them and compute (layer_lists.cpp), and the calls
+/// of cores (layer_calls.cpp). All nodes start transfers in the same order: without overlap a start
+/// waits for all nodes involved, and one order excludes deadlock.
 class LayerProgram {
  public:
-  /// All are kept by reference.
+  /// Holds references to all arguments.
   LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
                WeightSupply& supply, CoreCode& code, ArrayProgram& lists, CallCosts& costs);
 
-  /// Brings the columns that memory tiles need of each other.
+  /// Adds the transfers of columns between memory tiles.
   void add_halo();
-  /// Adds to the lists of all nodes.
+  /// Adds the layer to the lists of all nodes.
   void add_lists();
 
  private:
-  /// Transfers between a memory tile and its column of cores, one after the other; `staged`: on
-  /// their way from or to DDR, as many, or none.
+  /// Transfers between a memory tile and its column of cores, one after the other; `staged`: the
+  /// same number of transfers from or to DDR, or none.
   struct Chain {
     std::vector<TransferId> moves, staged;
   };
-  /// A core, and how far its list is.
+  /// A core, and the progress of its list.
   struct Core {
     std::uint32_t row, column, node;
-    std::size_t rows = 0;                 ///< tiles of rows that it has waited for
+    std::size_t rows = 0;                 ///< tiles of rows waited for
     std::size_t weights = 0, pieces = 0;  ///< tiles of weights, and their pieces, waited for
-    std::size_t results = 0;              ///< tiles of results that it has made
-    std::uint32_t prepared = 0, prepared_sums = 0;  ///< blocks of steps, and of the addition's
+    std::size_t results = 0;              ///< tiles of results computed
+    std::uint32_t prepared = 0, prepared_sums = 0;  ///< blocks listed, and those of the addition
     std::optional<Call> last = {};                  ///< the last call of `convolve`
-    std::optional<TransferId> leaving = {};         ///< results that were started last
+    std::optional<TransferId> leaving = {};         ///< the last started transfer of results
   };
-  /// An addition that is made with the layer: which of its operands that one is.
+  /// An addition fused into the layer, and the operand that the layer computes.
   struct Sum {
     const Layer* layer;
     std::uint32_t operand;
@@ -92,15 +92,15 @@ class LayerProgram {
   CoreCode& code_;
   ArrayProgram& lists_;
   CallCosts& costs_;
-  std::vector<Item> items_, ends_;  ///< all, and those that complete results
+  std::vector<Item> items_, ends_;  ///< all items, and those that complete results
   CoreLayout layout_;
   std::optional<Sum> sum_;
-  // By column: tiles of rows; what cores add to their results, each its own blocks; results, which
-  // the memory tile takes of one core after the other.
+  // By column: tiles of rows; operands added to the results, for each core its own blocks; results,
+  // which the memory tile receives from one core after the other.
   std::vector<Chain> rows_, operands_, results_;
-  std::vector<std::vector<TransferId>> weights_;  ///< by row: from their memory tile to its cores
-  std::vector<std::uint32_t> columns_;            ///< that have something to compute
-  std::vector<std::uint32_t> weight_rows_;        ///< that take some, memory tile by memory tile
+  std::vector<std::vector<TransferId>> weights_;  ///< by row of cores
+  std::vector<std::uint32_t> columns_;            ///< columns with work
+  std::vector<std::uint32_t> weight_rows_;  ///< rows that receive weights, ordered by memory tile
 };
 
 }  // namespace tessera::convnet

@@ -8,68 +8,68 @@
 #include "kernels/convnet/patches.h"
 #include "kernels/convnet/reference.h"
 
-/// How a network is cut: which rows of a layer a core works on at a time, which weights it holds
-/// meanwhile, and where tensors lie.
+/// Mapping of a network: the rows of a layer that a core works on at a time, the weights it holds
+/// meanwhile, and the placement of tensors.
 namespace tessera::convnet {
 
 enum class Order : std::uint8_t {
   rows,     ///< all weights for each tile of rows
   weights,  ///< all rows for each tile of weights
-  inputs    ///< for each tile of results both come part by part of the input blocks
+  inputs    ///< for each tile of results both arrive part by part of the input blocks
 };
 
-/// How cores go through a layer.
+/// Order in which cores process a layer.
 struct Mapping {
   std::uint32_t rows = 1;   ///< output rows of a tile
-  std::uint32_t group = 1;  ///< blocks of output channels whose weights a core holds at a time
-  std::uint32_t parts = 1;  ///< that the kept input blocks of an output block come in
+  std::uint32_t group = 1;  ///< output blocks whose weights a core holds at a time
+  std::uint32_t parts = 1;  ///< parts of an output block's kept input blocks
   Order order = Order::weights;
-  std::uint32_t row_buffers = 2;     ///< tiles of rows that a core has room for, 1 or 2
-  std::uint32_t weight_buffers = 2;  ///< tiles of weights that it has room for, 1 or 2
-  /// The addition of a convolution's results to another tensor is made while a core has them.
+  std::uint32_t row_buffers = 2;     ///< buffers of a core for tiles of rows, 1 or 2
+  std::uint32_t weight_buffers = 2;  ///< buffers of a core for tiles of weights, 1 or 2
+  /// True: a residual addition is computed while a core holds the convolution's results.
   bool adds = false;
-  std::uint32_t pieces = 1;  ///< that a tile of weights comes in: one is sent, the next is brought
-  std::uint32_t core_rows = 0;  ///< rows of cores that the output blocks are shared by; 0: all
-  bool zeros = false;  ///< pruned blocks of weights are stored, moved and computed as zeros
+  std::uint32_t pieces = 1;     ///< pieces of a tile of weights: sent while the next loads
+  std::uint32_t core_rows = 0;  ///< rows of cores that share the output blocks; 0: all
+  bool zeros = false;           ///< pruned weight blocks are stored, moved and computed as zeros
 
   bool operator==(const Mapping&) const = default;
 };
 
-/// A mapping with what its layer is expected to take.
+/// A mapping with the predicted times of its layer.
 struct Priced {
   Mapping mapping;
   std::uint64_t cycles = 0;
-  // Cycles of the busiest node or port each.
+  // Cycles of the busiest node or port for each part.
   std::uint64_t compute = 0, rows = 0, weights = 0, results = 0, load = 0, store = 0;
 };
 
-/// Use of DDR by a layer: it loads its rows from there, loads the operand that it adds to its
-/// results, stores its results.
+/// Use of DDR by a layer: it loads its rows, loads the operand added to its results, stores its
+/// results.
 struct Ddr {
   bool loads = false, adds = false, stores = false;
   auto operator<=>(const Ddr&) const = default;
 };
 
-/// A memory tile's contents beside tensors while a layer runs: in bytes (LayerShape::beside()), or
-/// as addresses (Placement::beside).
+/// A memory tile's contents other than tensors while a layer runs: in bytes (LayerShape::beside()),
+/// or as addresses (Placement::beside).
 struct Beside {
   std::uint32_t halo = 0;  ///< columns of other memory tiles
-  // On their way from and to DDR, two slots each: rows, what is added to results, and results.
+  // Staging buffers from and to DDR, two slots each: rows, operands added to results, and results.
   std::uint32_t rows = 0, operands = 0, results = 0;
 };
 
-/// A core's memory in a layer, in bytes: tiles of rows, of weights and of results, lists of steps
-/// and partial sums, one behind the other.
+/// A core's memory in a layer, in bytes, contiguous: tiles of rows, of weights and of results,
+/// lists of steps, and partial sums.
 struct CoreLayout {
-  std::uint32_t rows, weights, results;      ///< one of each; there are several
+  std::uint32_t rows, weights, results;      ///< size of one buffer of each
   std::uint32_t steps, partials, sum_steps;  ///< lists of `prepare`; sums; lists of an addition
   std::uint32_t row_buffers, weight_buffers;
   bool adds;
-  /// Pairs that a core which adds to its results holds: its convolution's results and the other
-  /// operand; the next pair's operand comes while one is added.
+  /// Pairs held by a core that adds to its results: its convolution's results and the other
+  /// operand; the next operand arrives while one pair is added.
   static constexpr std::uint32_t kSumPairs = 2;
 
-  // Where the tile of that number lies; buffers take turns.
+  // Address of tile `number`; buffers alternate.
   [[nodiscard]] std::uint32_t rows_at(std::size_t number) const {
     return turn(number, row_buffers) * rows;
   }
@@ -82,8 +82,8 @@ struct CoreLayout {
   [[nodiscard]] std::uint32_t steps_at() const { return results_at(0) + 2 * results; }
   [[nodiscard]] std::uint32_t partials_at() const { return steps_at() + steps; }
   [[nodiscard]] std::uint32_t sum_steps_at() const { return partials_at() + partials; }
-  /// Where the convolution puts its results of that number, if a sum follows; the other operand's
-  /// lie `results` behind.
+  /// Address of the convolution's results `number`, if an addition follows; the other operand is
+  /// `results` bytes further.
   [[nodiscard]] std::uint32_t convolved_at(std::size_t number) const {
     return sum_steps_at() + sum_steps + turn(number, kSumPairs) * 2 * results;
   }
@@ -97,11 +97,11 @@ struct CoreLayout {
   }
 };
 
-/// A layer on the array, cut by its mapping.
+/// A layer on the array, partitioned by its mapping.
 class LayerShape {
  public:
-  /// `unpruned`: blocks of weights that an output block of a convolution keeps at a place of the
-  /// window.
+  /// `unpruned`: number of weight blocks that an output block of a convolution keeps at each place
+  /// of the window.
   LayerShape(const Layer& layer, const Array& array, const Split& split, std::uint32_t unpruned);
 
   Mapping mapping = {};
@@ -117,59 +117,58 @@ class LayerShape {
   [[nodiscard]] std::uint32_t taps() const {
     return layer_->op == Operator::add ? 2 : layer_->window.height * layer_->window.width;
   }
-  /// Taps that a block's steps take.
+  /// Number of taps in a block's steps.
   [[nodiscard]] std::uint32_t step_taps() const {
     return layer_->op == Operator::max_pool ? round_up(taps(), 2U) : taps();
   }
-  /// Blocks of weights of an output block that are stored: those that are not pruned, or all.
+  /// Stored weight blocks of an output block: those not pruned, or all.
   [[nodiscard]] std::uint32_t kept() const {
     return mapping.zeros && is_pruned() ? input_blocks_ / block_planes(type()) : unpruned_;
   }
   [[nodiscard]] std::uint32_t kept_of_part() const { return kept() / mapping.parts; }
   [[nodiscard]] std::uint32_t input_blocks() const { return input_blocks_; }
   [[nodiscard]] std::uint32_t output_blocks() const { return output_blocks_; }
-  /// Every output block comes from all input blocks, or from its own alone.
+  /// True if every output block depends on all input blocks, false if only on its own.
   [[nodiscard]] bool is_convolution() const { return layer_->op == Operator::convolution; }
   [[nodiscard]] bool is_pruned() const {
     return is_convolution() && unpruned_ * block_planes(type()) != input_blocks_;
   }
-  /// All tiles of weights take the same steps: they have all input blocks, or it is no convolution.
+  /// True if all tiles of weights have the same steps: all input blocks, or no convolution.
   [[nodiscard]] bool steps_alike() const { return mapping.zeros || !is_pruned(); }
   [[nodiscard]] bool has_weights() const { return layer_->op != Operator::max_pool; }
-  /// Rows of cores that take part.
+  /// Number of rows of cores that take part.
   [[nodiscard]] std::uint32_t core_rows() const {
     return mapping.core_rows == 0 ? array_.rows : mapping.core_rows;
   }
   [[nodiscard]] std::uint32_t most_blocks() const { return share(0).size(); }
-  /// Rows of cores that have output blocks: the first ones.
+  /// Number of rows of cores that have output blocks: the first ones.
   [[nodiscard]] std::uint32_t working_rows() const {
     return ceil_div(output_blocks_, most_blocks());
   }
-  /// Rounds of tile code for `blocks` output blocks, each of as many blocks as it computes at a
-  /// time.
+  /// Rounds of tile code for `blocks` output blocks, each with the blocks computed at a time.
   [[nodiscard]] std::uint32_t rounds(std::uint32_t blocks) const {
     return has_weights() ? blocks / block_planes(type()) : blocks;
   }
-  /// Output blocks that a row of cores computes at a time. Those of a convolution have their share
-  /// in groups; of other layers the rows share the blocks of a group.
+  /// Output blocks that a row of cores computes at a time. In convolutions each row processes its
+  /// share in groups; in other layers the rows share the blocks of a group.
   [[nodiscard]] Range blocks(std::uint32_t row, std::uint32_t group) const;
-  /// Input blocks that a tile of rows has for a group, in order `inputs` for a part.
+  /// Input blocks of a tile of rows for a group; in order `inputs` for a part.
   [[nodiscard]] Range needed_blocks(std::uint32_t group, std::uint32_t part) const;
   [[nodiscard]] bool has(std::uint32_t row, std::uint32_t group) const {
     return blocks(row, group).size() > 0;
   }
-  /// A core that has nothing to do takes no part in the layer.
+  /// False for cores without work, which take no part in the layer.
   [[nodiscard]] bool works(std::uint32_t row, std::uint32_t column) const {
     return has(row, 0) && columns_[column].outputs() > 0;
   }
   [[nodiscard]] std::uint32_t tensors() const { return layer_->op == Operator::add ? 2 : 1; }
-  /// Outputs of a core's call on so many rows; of the addition of its results: with `adds`.
+  /// Outputs of a core's call on `rows` rows; with `adds` of the addition to its results.
   [[nodiscard]] Grid grid(std::uint32_t column, std::uint32_t rows, bool adds = false) const;
-  /// Bytes of a block of input channels in a core, whose tiles of rows have room for full ones.
+  /// Bytes of a block of input channels in a core, whose row buffers hold full tiles.
   [[nodiscard]] std::uint32_t plane_bytes(std::uint32_t column) const {
     return rows_needed(*layer_, mapping.rows) * columns_[column].row_bytes();
   }
-  /// Bytes from an operand's rows in a core to the next one's, in every group.
+  /// Byte pitch of operands' rows in a core, in every group.
   [[nodiscard]] std::uint32_t operand_bytes(std::uint32_t column) const {
     return needed_blocks(0, 0).size() * plane_bytes(column);
   }
@@ -177,15 +176,15 @@ class LayerShape {
   // Bytes in a core, of the widest column.
   [[nodiscard]] std::uint32_t row_bytes() const;     ///< a tile of rows
   [[nodiscard]] std::uint32_t weight_bytes() const;  ///< a tile of weights
-  [[nodiscard]] std::uint32_t bias_at() const;       ///< where biases begin in it
-  [[nodiscard]] std::uint32_t numbers_at() const;    ///< where numbers of kept blocks begin
-  /// Pieces of a tile of weights, all of one size but the last, and the bytes of one of them.
+  [[nodiscard]] std::uint32_t bias_at() const;       ///< offset of biases in a tile of weights
+  [[nodiscard]] std::uint32_t numbers_at() const;    ///< offset of numbers of kept blocks
+  /// Number of pieces of a tile of weights, all of equal size but the last, and the bytes of one.
   [[nodiscard]] std::uint32_t pieces() const;
   [[nodiscard]] Range piece(std::uint32_t number) const;
   [[nodiscard]] CoreLayout core_layout() const;
-  /// Products of 4 positions and a block of weights of the core that has most to do.
+  /// Products of 4 positions and a weight block on the busiest core.
   [[nodiscard]] std::uint64_t products() const;
-  // Bytes in a memory tile, of the widest column, on their way from and to DDR.
+  // Bytes of staging buffers in a memory tile, of the widest column.
   [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< rows of one operand
   [[nodiscard]] std::uint32_t staged_result_bytes() const;
   [[nodiscard]] Beside beside() const;
@@ -201,7 +200,7 @@ class LayerShape {
 
  private:
   [[nodiscard]] std::uint32_t partial_bytes() const;
-  /// A row's part of the output blocks.
+  /// A row's share of the output blocks.
   [[nodiscard]] Range share(std::uint32_t row) const;
 
   const Layer* layer_;
@@ -211,26 +210,26 @@ class LayerShape {
   std::vector<ColumnGeometry> columns_;
 };
 
-/// Columns of a layer's input that a memory tile gets from another: `part`, as columns of the
-/// tensor, comes to column `at` of its halo.
+/// Columns of a layer's input that a memory tile receives from another: `part`, in columns of the
+/// tensor, goes to column `at` of its halo.
 struct HaloPart {
   std::uint32_t column, owner;
   Range part;
   std::uint32_t at;
 };
-/// Parts ordered by the distance of the two memory tiles: parts of one distance move side by side,
-/// since each memory tile gives one of them and takes one.
+/// Parts ordered by the distance between the two memory tiles: parts of one distance move
+/// concurrently, since each memory tile sends one and receives one.
 std::vector<HaloPart> halo_of(const LayerShape& shape);
 
 /// One call of a core in the order of a mapping.
 struct Item {
   std::uint32_t row_tile, group, part;
-  bool new_rows, last_rows;        ///< it begins, ends the use of a tile of rows
-  bool new_weights, last_weights;  ///< it begins, ends the use of a tile of weights
-  bool ends;                       ///< its results are complete
+  bool new_rows, last_rows;        ///< begins, ends the use of a tile of rows
+  bool new_weights, last_weights;  ///< begins, ends the use of a tile of weights
+  bool ends;                       ///< completes its results
 };
 std::vector<Item> items_of(const LayerShape& shape);
-/// How many of a layer's items begin with rows, with weights, and end with results.
+/// Number of a layer's items that begin with new rows, new weights, and end with results.
 struct ItemCounts {
   std::uint64_t new_rows, new_weights, ends;
   bool operator==(const ItemCounts&) const = default;

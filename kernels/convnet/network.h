@@ -10,9 +10,9 @@
 #include "sim/config/fields.h"
 #include "sim/program/tensor.h"
 
-/// A convolutional network as a plain value: what files are read into, and what the program and its
-/// reference are made from. One image at a time; a tensor is [row][column][channel]. Its elements
-/// are int8 or int16, where q stands for q * 2^exponent, or bf16.
+/// A convolutional network as a plain value, read from files and used by the program and its
+/// reference. One image at a time; a tensor is [row][column][channel]. Its elements are int8 or
+/// int16, where q represents q * 2^exponent, or bf16.
 namespace tessera::convnet {
 
 /// How an output element follows from the inputs. Sums of int8 are exact in i32, those of int16 in
@@ -49,8 +49,8 @@ inline constexpr config::Names<Operator, 7> kOperators{
      {"add", Operator::add},
      {"concatenate", Operator::concatenate}}};
 
-/// Channels of a block of weights. The machine holds channels padded to a multiple of it with
-/// zeros; shapes here have the true number.
+/// Channels of a weight block. The machine pads channels to a multiple of it with zeros; shapes
+/// here have the true number.
 inline constexpr std::uint32_t kBlock = 8;
 constexpr std::uint32_t padded_channels(std::uint32_t channels) {
   return (channels + kBlock - 1) / kBlock * kBlock;
@@ -61,11 +61,11 @@ inline constexpr std::uint32_t kMostLayers = 1024;
 inline constexpr std::uint32_t kMostExtent = 8192;  ///< rows, columns or channels
 inline constexpr std::uint64_t kMostElements = std::uint64_t{1} << 26;  ///< elements of a tensor
 inline constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;   ///< weights of a network
-/// Products of a sum: with |bias| < 2^30 no sum of int8 leaves i32.
+/// Maximum products of a sum: with |bias| < 2^30 no int8 sum overflows i32.
 inline constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 16;
-/// Bits of an integer type; of others those of bf16.
+/// Bits of an integer type, or of bf16.
 constexpr std::uint32_t bits_of(program::Type type) { return type == program::Type::i8 ? 8 : 16; }
-/// Largest left shift of an operand of add; 2^shift serves as a weight.
+/// Maximum left shift of an operand of add; 2^shift is used as a weight.
 constexpr std::uint32_t most_left_shift(program::Type type) { return bits_of(type) - 2; }
 inline constexpr std::uint32_t kMostShift = 30;
 
@@ -78,7 +78,7 @@ struct Shape {
 /// "56x56x64"
 std::string text_of(const Shape& shape);
 
-/// The part of an input that an output element is made from.
+/// The part of an input that an output element depends on.
 struct Window {
   std::uint32_t height = 1, width = 1;
   std::uint32_t stride_height = 1, stride_width = 1;
@@ -92,23 +92,23 @@ struct Layer {
   Operator op = Operator::input;
   program::Type type = program::Type::i8;  ///< for its tensor and weights; one in a network
   std::vector<std::uint32_t> inputs;       ///< earlier layers; add: two, concatenate: 2 or more
-  Shape input;    ///< the first input's; concatenate: with the channels of all; input: the output's
-  Shape output;   ///< shape of this layer's tensor
-  Window window;  ///< for convolutions and pools
-  bool relu = false;               ///< for convolutions and add
-  std::optional<double> sparsity;  ///< part of its blocks that is pruned where a run prunes at all
+  Shape input;        ///< of the first input; concatenate: with all channels; input: as output
+  Shape output;       ///< shape of this layer's tensor
+  Window window;      ///< for convolutions and pools
+  bool relu = false;  ///< for convolutions and add
+  std::optional<double> sparsity;  ///< share of its blocks to prune, if the run prunes
 
-  // How values are scaled: a file's own (fixed_exponent), or found by calibrate() (weights.h).
-  std::optional<int> fixed_exponent;  ///< the output's, where the network's file gives it
+  // Scaling of values: given by the file (fixed_exponent), or found by calibrate() (weights.h).
+  std::optional<int> fixed_exponent;  ///< of the output, if given by the network file
   int exponent = 0;                   ///< the output's
   std::uint32_t shift = 0;
   std::uint32_t multiplier = 0;  ///< for average_pool; 64..127, int16: 16384..32767
   std::array<std::uint32_t, 2> left_shifts = {};  ///< for add; at most most_left_shift()
 
-  // For layers that are computed band by band (bands.h):
-  std::vector<std::uint32_t> first_rows = {};  ///< by input: first row that is read; empty: 0
-  bool joins_rows = false;  ///< concatenate: one input's rows below the other's, of all channels
-  std::optional<std::uint32_t> weights_of = {};  ///< the earlier layer with the same weights
+  // For layers computed band by band (bands.h):
+  std::vector<std::uint32_t> first_rows = {};    ///< first row read from each input; empty: 0
+  bool joins_rows = false;                       ///< concatenate: inputs are stacked by rows
+  std::optional<std::uint32_t> weights_of = {};  ///< an earlier layer with the same weights
 
   [[nodiscard]] std::uint32_t first_row(std::uint32_t operand) const {
     return first_rows.empty() ? 0 : first_rows[operand];
@@ -119,31 +119,31 @@ struct Layer {
   [[nodiscard]] bool has_window() const {
     return has_weights() || op == Operator::max_pool || op == Operator::average_pool;
   }
-  /// True input channels of each output channel of a convolution: 1 if depthwise.
+  /// Number of true input channels of each output channel of a convolution; 1 if depthwise.
   [[nodiscard]] std::uint32_t weight_channels() const {
     return op == Operator::depthwise_convolution ? 1 : input.channels;
   }
-  /// Weights and multiply-adds, without bias, padding of channels and pruning; products with the
-  /// padding around the image count. Both are 0 for other layers than convolutions.
+  /// Weights and multiply-adds, without bias, channel padding and pruning; products with the
+  /// image's padding count. Both are 0 for layers other than convolutions.
   [[nodiscard]] std::uint64_t weights() const;
   [[nodiscard]] std::uint64_t macs() const;
 };
 
-/// Layers in the order in which they are executed; the first is the input, and the only one.
+/// Layers in order of execution; the first is the only input.
 struct Network {
   std::string name;
   std::vector<Layer> layers;
 
   [[nodiscard]] std::uint64_t weights() const;
   [[nodiscard]] std::uint64_t macs() const;
-  /// The layers that take layer `number`'s output, in order.
+  /// The layers that use layer `number`'s output, in order.
   [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t number) const;
-  /// True if a layer's tensor is rows of another one's.
+  /// True if a layer's tensor consists of rows of another one's.
   [[nodiscard]] bool is_band(std::uint32_t number) const;
-  /// The addition that alone takes a convolution's output, if its other operand is made before the
-  /// convolution.
+  /// The addition that is the only user of a convolution's output, if its other operand is computed
+  /// before the convolution.
   [[nodiscard]] std::optional<std::uint32_t> addition_of(std::uint32_t number) const;
-  /// The convolution whose weights are never pruned: the first one. Layers if there is none.
+  /// The first convolution, whose weights are never pruned; the number of layers if there is none.
   [[nodiscard]] std::uint32_t first_convolution() const;
 };
 

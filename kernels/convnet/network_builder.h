@@ -12,28 +12,28 @@
 
 namespace tessera::convnet {
 
-/// A layer as a file says it, without shapes but the image's, `output`, and the channels of a
-/// convolution's.
+/// A layer as stated in a file: the only shapes given are the image's, in `output`, and a
+/// convolution's output channels.
 struct LayerStatement : Layer {
-  std::vector<std::string> from;  ///< its inputs
-  std::optional<Shape> expected;  ///< output shape that the file states
+  std::vector<std::string> from;  ///< names of its inputs
+  std::optional<Shape> expected;  ///< output shape given in the file
 };
 
-/// Makes a network of statements, one after the other. UserErrors name the file and the layer: an
-/// input that is unknown or comes later (or a cycle), too few or too many of them, shapes that
-/// disagree, a window larger than its input, more than network.h allows; concatenated channels
-/// that are no multiple of 8 (all inputs but the last), a layer whose output nothing takes.
+/// Builds a network from statements in order. UserErrors name the file and the layer: an input that
+/// is unknown, stated later or part of a cycle, a wrong number of inputs, shapes that disagree, a
+/// window larger than its input, more than network.h allows, concatenated channels that are no
+/// multiple of 8 (all inputs but the last), a layer whose output is unused.
 class NetworkBuilder {
  public:
-  /// `file` stands in messages. `later` are names of layers to come, so that messages can tell a
-  /// name of another order from an unknown one.
+  /// `file` is used in messages. `later` are names of layers stated later, so that messages
+  /// distinguish a wrong order from an unknown name.
   NetworkBuilder(std::string name, std::string file, std::vector<std::string> later = {})
       : file_(std::move(file)), later_(std::move(later)) {
     network_.name = std::move(name);
   }
 
   void add(const LayerStatement& statement);
-  /// The output of a layer that was added.
+  /// The output shape of an added layer.
   [[nodiscard]] const Shape& shape_of(const std::string& name) const {
     return network_.layers[numbers_.at(name)].output;
   }
@@ -57,7 +57,7 @@ class NetworkBuilder {
   std::vector<std::string> later_;
   Network network_;
   std::map<std::string, std::uint32_t> numbers_;
-  Layer layer_;  ///< that is being added
+  Layer layer_;  ///< the layer being added
 };
 
 }  // namespace tessera::convnet

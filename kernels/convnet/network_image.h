@@ -20,7 +20,7 @@ namespace tessera::convnet {
 Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
                  const std::string& key, program::Type type = program::Type::i8);
 
-/// The image of file `file`, or a seeded one if that is empty, as the network takes it.
+/// The image of `file`, or a seeded one if empty, in the network's type and shape.
 Image network_image(const Network& network, const std::string& file, std::uint64_t seed,
                     const std::string& key);
 
@@ -29,8 +29,8 @@ struct Pixels {
   Shape shape;
   std::vector<std::uint8_t> values;
 };
-/// `name` stands in messages; `channels` is 1 or 3. Throws UserError for a broken file or one of
-/// more rows or columns than kMostExtent.
+/// `name` is used in messages; `channels` is 1 or 3. Throws UserError for a broken file or one with
+/// more than kMostExtent rows or columns.
 Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::string& name);
 Pixels decode_jpeg(const std::string& bytes, std::uint32_t channels, const std::string& name);
 

@@ -13,22 +13,22 @@
 #include "kernels/convnet/network.h"
 #include "sim/base/errors.h"
 
-/// The parts of an ONNX model (github.com/onnx/onnx, onnx.proto) that a network is made from. What
-/// is left out is skipped: documentation, metadata, shapes inside the graph, functions, graphs
-/// inside attributes.
+/// The parts of an ONNX model (github.com/onnx/onnx, onnx.proto) from which a network is built.
+/// Leaves out: documentation, metadata, shapes inside the graph, functions, graphs inside
+/// attributes.
 namespace tessera::convnet::onnx {
 
-/// Types of elements, by onnx.proto's numbers.
+/// Element types, with the numbers of onnx.proto.
 enum class Type : std::int64_t { float32 = 1, uint8 = 2, int8 = 3, int32 = 6, int64 = 7 };
-/// "float", "int8"; of others the number.
+/// "float", "int8"; for other types the number.
 std::string text_of(Type type);
 
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> dims;
   Type type = Type::float32;
-  bool external = false;  ///< its values stand in another file
-  std::string_view raw;   ///< little-endian; of the bytes that were parsed
+  bool external = false;  ///< its values are in another file
+  std::string_view raw;   ///< little-endian; a view of the parsed bytes
   std::vector<float> floats;
   std::vector<std::int64_t> integers;
 };
@@ -41,22 +41,22 @@ struct Attribute {
   std::vector<Tensor> tensors;  ///< none or one
 };
 
-/// Values of auto_pad with which an odd zero stands behind the input, or before it.
+/// Values of auto_pad that put an odd zero after the input, or before it.
 constexpr std::string_view kSameUpper = "SAME_UPPER", kSameLower = "SAME_LOWER";
 
 struct Node {
   std::string name;
   std::string type;    ///< Conv, Relu, ...
-  std::string domain;  ///< empty or ai.onnx: the standard's
+  std::string domain;  ///< empty or ai.onnx: the standard domain
   std::vector<std::string> inputs, outputs;
   std::map<std::string, Attribute> attributes;
-  std::string file = {};  ///< name of its model's file, for messages
+  std::string file = {};  ///< name of the model's file, for messages
 
-  /// Its name, or that of what it gives.
+  /// Its name or, if empty, that of its first output.
   [[nodiscard]] std::string shown_name() const {
     return name.empty() && !outputs.empty() ? outputs.front() : name;
   }
-  /// Input `number`; empty if it is left out.
+  /// Input `number`; empty if not given.
   [[nodiscard]] std::string input(std::size_t number) const {
     return number < inputs.size() ? inputs[number] : std::string();
   }
@@ -70,7 +70,7 @@ struct Node {
                     fmt::format(problem, std::forward<Args>(args)...));
   }
 
-  // Attributes as layers understand them (onnx_node.cpp):
+  // Attributes as used by layers (onnx_node.cpp):
   template <class Result, class Value>
   [[nodiscard]] Result attribute(const std::string& key, Value Attribute::*value,
                                  Result otherwise) const {
@@ -80,7 +80,7 @@ struct Node {
   [[nodiscard]] std::int64_t integer(const std::string& key, std::int64_t otherwise) const {
     return attribute(key, &Attribute::integer, otherwise);
   }
-  /// `count` integers, each from `least` to kMostExtent; `otherwise` each if there are none.
+  /// `count` integers, each from `least` to kMostExtent; each is `otherwise` if not given.
   [[nodiscard]] std::vector<std::uint32_t> integers(const std::string& key, std::size_t count,
                                                     std::int64_t least,
                                                     std::int64_t otherwise) const;
@@ -94,7 +94,7 @@ struct Node {
       const std::optional<std::pair<std::int64_t, std::int64_t>>& shape = {}) const;
 };
 
-/// A graph's input: extents that are no numbers are 0.
+/// A graph's input; symbolic extents are 0.
 struct Input {
   std::string name;
   Type type = Type::float32;
@@ -104,17 +104,17 @@ struct Input {
 struct Model {
   std::int64_t opset = 0;  ///< version of the standard domain
   std::vector<Node> nodes;
-  std::map<std::string, Tensor> initializers;  ///< with the values of Constant nodes
-  std::vector<Input> inputs;                   ///< also those that have initializers
+  std::map<std::string, Tensor> initializers;  ///< including the values of Constant nodes
+  std::vector<Input> inputs;                   ///< including those with initializers
   std::vector<std::string> outputs;
 };
 
-/// Parses a model; `bytes` must outlive it. Throws UserError naming `file` if they are none.
+/// Parses a model; `bytes` must outlive it. Throws UserError naming `file` if it is not a model.
 Model parse(std::string_view bytes, const std::string& file);
 
 /// The values of a tensor of float, int8, int32 or int64. Throws UserError naming `file` and the
-/// tensor for another type, a number of values that is not that of its extents, values in another
-/// file.
+/// tensor for another type, a number of values that does not match its extents, or values in
+/// another file.
 std::vector<double> values_of(const Tensor& tensor, const std::string& file);
 
 }  // namespace tessera::convnet::onnx

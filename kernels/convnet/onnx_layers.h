@@ -12,14 +12,14 @@
 
 namespace tessera::convnet::onnx {
 
-/// A tensor of numbers that the model holds.
+/// A constant tensor of the model.
 struct Constant {
   std::vector<std::int64_t> dims;
   Type type = Type::float32;
   std::vector<double> values;
 };
 
-/// Makes layers of a model's nodes, one after the other.
+/// Builds layers from a model's nodes in order.
 class Layers {
  public:
   Layers(const Model& model, const std::string& file);
@@ -29,17 +29,17 @@ class Layers {
   NetworkFile finish(const std::string& name);
 
  private:
-  /// A layer and what of it the shapes alone can check or complete.
+  /// A layer, and its properties that only shapes can check or complete.
   struct Step {
     explicit Step(Operator op) { statement.op = op; }
     LayerStatement statement;
     RealWeights weights;
-    std::uint32_t weight_channels = 0;  ///< convolution: input channels by its weights
+    std::uint32_t weight_channels = 0;  ///< convolution: input channels of its weights
     bool global = false;                ///< its window is its whole input
-    std::string auto_pad{};             ///< padding that its input's extents decide
+    std::string auto_pad{};             ///< automatic padding, which depends on the input's extents
     bool counts_padding = true;         ///< pool: zeros count in the mean
-    bool shared = false;  ///< something takes it as it was before the next node's change
-    std::optional<std::size_t> source = {};  ///< the step of a pool's input that it alone takes
+    bool shared = false;                ///< its output is used before the next node's change
+    std::optional<std::size_t> source = {};  ///< a pool's only-used input
   };
   using Handlers = std::map<std::string, void (Layers::*)(const Node& node)>;
   static const Handlers& handlers();
@@ -47,8 +47,8 @@ class Layers {
   void add_input();
   void add_convolution(const Node& node);
   void normalise(const Node& node);
-  /// The layer that a normalisation of so many channels changes: the convolution before it, or one
-  /// of its own.
+  /// The layer that a normalisation of `channels` channels changes: the convolution before it, or a
+  /// new layer.
   Step& normalised(const Node& node, std::size_t channels);
   void clip(const Node& node);
   void fuse_relu(const Node& node);
@@ -62,36 +62,37 @@ class Layers {
   void pad(const Node& node);
   void begin_tail(const Node& node);
 
-  /// Zeros around what a Pad gives, which become the padding of the layer that takes it.
+  /// Padding by a Pad node, which becomes the padding of the next layer.
   struct Padded {
     std::string from;
     std::array<std::uint32_t, 4> pads;  ///< top, left, bottom, right
   };
-  /// Adds the padding of the node's first input, if it is that of a Pad.
+  /// Adds the padding of a Pad node to the node's window, if its first input has one.
   void add_padding(const Node& node, Window& window) const;
 
-  // For tensors of numbers that the model holds, or that nodes make of such:
+  // For constant tensors of the model, and tensors computed from them:
   [[nodiscard]] bool is_constant(const std::string& name) const {
     return made_.contains(name) || model_.initializers.contains(name);
   }
   [[nodiscard]] Constant any_constant(const Node& node, std::size_t input) const;
   [[nodiscard]] Constant constant(const Node& node, std::size_t input) const;  ///< float only
-  /// An attribute's integers; those of an input in later opsets; none if neither is given.
+  /// Integers of an attribute or, in later opsets, of an input; empty if neither is given.
   [[nodiscard]] std::vector<double> integers(const Node& node, const std::string& key,
                                              std::size_t input) const;
   [[nodiscard]] int exponent(const Node& node) const;
   void require_zero_point(const Node& node) const;
-  /// Rounds numbers to int8 by a QuantizeLinear's scale, or multiplies them by the other's.
+  /// Rounds a constant to int8 with a QuantizeLinear's scale, or multiplies it by a
+  /// DequantizeLinear's.
   void scale_constant(const Node& node);
 
-  /// True if the node takes what a layer behind the last one gives; then it is skipped.
+  /// True if the node uses the output of a node after the last layer; then it is skipped.
   bool add_to_tail(const Node& node);
-  /// Throws unless a layer gives the node's input.
+  /// The step that computes the node's input; throws if no layer does.
   [[nodiscard]] std::size_t step_of(const Node& node, std::size_t input) const;
   [[noreturn]] void fail_unknown(const Node& node, const std::string& tensor) const;
-  /// The layer of the first input, of which the node becomes a part: nothing else may take it.
+  /// The layer of the first input, into which the node is fused: no other node may use it.
   Step& changed(const Node& node);
-  /// The node's output is that of the layer of its first input.
+  /// Makes the node's output an alias of its first input's layer.
   void alias(const Node& node);
   void push(const Node& node, Step step, std::size_t inputs);
   [[nodiscard]] std::string layer_name(const Node& node) const;
@@ -102,11 +103,11 @@ class Layers {
   const std::string& file_;
   std::map<std::string, Constant> made_;
   std::vector<Step> steps_;
-  std::map<std::string, std::size_t> given_;   ///< the step of a tensor
-  std::map<std::string, Padded> padded_;       ///< by what a Pad gives
-  std::map<std::string, bool> tail_;           ///< tensors behind the last layer
-  std::map<std::string, std::string> givers_;  ///< nodes by what they give
-  std::map<std::string, std::uint32_t> uses_;  ///< how many inputs and outputs name a tensor
+  std::map<std::string, std::size_t> given_;   ///< step that computes each tensor
+  std::map<std::string, Padded> padded_;       ///< by output of a Pad
+  std::map<std::string, bool> tail_;           ///< tensors after the last layer
+  std::map<std::string, std::string> givers_;  ///< nodes by output
+  std::map<std::string, std::uint32_t> uses_;  ///< number of inputs and outputs that name a tensor
   std::vector<std::string> skipped_;
 };
 

@@ -19,71 +19,70 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// Which mapping each layer of a network gets.
+/// The choice of a mapping for each layer of a network.
 namespace tessera::convnet {
 
-/// Layers `first` to `last` of a network, by their numbers, that are computed band by band of the
-/// last one's rows, so that of the tensors between them a band at a time lies in the memory tiles.
-/// Rows that two bands need are computed twice.
+/// Layers `first` to `last` of a network that are computed in bands of the last one's rows, so that
+/// only one band of the tensors between them is in the memory tiles at a time. Rows that two bands
+/// need are computed twice.
 struct Bands {
   std::uint32_t first, last;
-  std::uint32_t count;  ///< number of bands, whose rows are as even as can be
+  std::uint32_t count;  ///< number of bands, of about equally many rows
 
   bool operator==(const Bands&) const = default;
 };
 
-/// True if layers `first` to `last` alone use the tensors that they make, but for the last one's.
+/// True if only layers `first` to `last` use their tensors, except the last one's.
 bool is_closed(const Network& network, std::uint32_t first, std::uint32_t last);
 
-/// A network as it is planned and run: LAYER#1, LAYER#2, ... compute the bands of a layer, whose
-/// bands' tensors are joined under its own name if it is the last one of its part.
+/// A network as planned and run: LAYER#1, LAYER#2, ... compute the bands of a layer; the bands of
+/// the last layer of a part are joined under its own name.
 struct BandedNetwork {
   Network network;
-  std::vector<const LayerWeights*> weights;  ///< by layer; bands share those of their layer
+  std::vector<const LayerWeights*> weights;  ///< by layer; bands share their layer's
   const Tensor* image = nullptr;
 };
 
-/// A model's network with bands of several of its parts, which ascend; without any as it is. None
-/// if a part is not closed, has fewer rows than bands, or joins channels of tensors of which others
-/// take more rows. The model outlives it.
+/// A model's network with bands of several parts, in ascending order; unchanged without any. None
+/// if a part is not closed, has fewer rows than bands, or joins channels of tensors of which other
+/// layers use more rows. The model must outlive it.
 std::optional<BandedNetwork> with_bands(const Model& model, std::span<const Bands> bands);
 
-/// Throws UserError for layers that cores have no code for.
+/// Throws UserError for layers that the tile code does not support.
 void require_known(const Network& network);
 
-/// The mapping of a layer, as a config gives it.
+/// The mapping of a layer, as given in a config.
 struct LayerPlan {
   std::string layer;
   Mapping mapping;
-  std::uint32_t columns = 0;  ///< array columns that its tensor is split over; 0: all
+  std::uint32_t columns = 0;  ///< array columns that share its tensor; 0: all
 };
 void describe(config::Fields& fields, LayerPlan& plan);
-/// Whose rules find the mappings that are not pinned.
+/// The rules that find mappings not pinned.
 enum class Rules : std::uint8_t {
-  fastest,   ///< fastest that fits a core; weights come while the layer before is computed
+  fastest,   ///< fastest that fits a core; weights load during the layer before
   published  ///< those of the paper (published.cpp); layer by layer, weights first
 };
 
-/// Rows that move take multiples of so many columns by the published rules.
+/// The published rules pad moved rows to multiples of this many columns.
 inline constexpr std::uint32_t kPublishedColumns = 8;
 /// A layer's mappings by the published mapper's rules for a core's sub-volumes (D'Alberto et al.,
-/// arXiv 2407.09453, and its repository). Rows of activations are those of a core's buffers of
-/// 8 KiB, weights those of its one buffer of 16 KiB, whatever its memory. Its time model charges a
-/// layer's weights on their way to the memory tiles, and of the way to a core the first sub-volume
-/// alone: where a core has room for all of its layer, they come in pieces of a sub-volume, each
-/// sent on while the next is brought. The first mapping holds all of a core's weights, as the paper
-/// charges for, the others a sub-volume at a time, in each order that exists. Weights have one
-/// buffer, rows two.
+/// arXiv 2407.09453, and its repository). Rows of activations fill a core's buffers of 8 KiB,
+/// weights its one buffer of 16 KiB, whatever its memory. Its time model counts the transfer of a
+/// layer's weights to the memory tiles, and of the transfer to a core only the first sub-volume: if
+/// a core has room for all weights of its layer, they arrive in pieces of a sub-volume, each sent
+/// while the next loads. The first mapping holds all of a core's weights, as the paper assumes, the
+/// others one sub-volume at a time, in each order that exists. Weights have one buffer, rows two.
 std::vector<Mapping> published_mappings(LayerShape shape);
 
-/// Layers that are computed band by band, as a config gives them.
+/// Layers computed in bands, as given in a config.
 struct BandPlan {
   std::string first, last;
   std::uint32_t bands = 2;
 };
 void describe(config::Fields& fields, BandPlan& plan);
 
-/// Layers that are left out get mappings by the rules.
+/// A pinned plan; layers not listed get mappings by the rules.
 struct PinnedPlan {
   Rules rules = Rules::fastest;
   std::uint32_t image_columns = 0;  ///< array columns for the image; 0: by the rules
@@ -96,42 +95,44 @@ void describe(config::Fields& fields, PinnedPlan& plan);
 struct LayerCosts {
   LayerCosts(MachineCosts& costs, const VectorType& type) : calls(costs, type) {}
   CallCosts calls;
-  /// The fastest mapping below a limit, if there is one.
+  /// The fastest mapping below a limit, if any.
   struct Found {
     std::optional<Priced> mapping;
     std::uint64_t limit = 0;
   };
-  /// All that decides it: the layer, its kept blocks, where tensors lie, whether it adds, limits.
+  /// Everything that determines it: the layer, its kept blocks, the location of tensors, fused
+  /// additions, limits.
   using Key = std::tuple<Operator, Shape, Shape, Window, std::uint32_t, Ddr, Split, bool,
                          std::uint32_t, std::uint32_t, std::uint32_t>;
   std::map<Key, Found> found = {};
-  std::uint64_t considered = 0;  ///< mappings
+  std::uint64_t considered = 0;  ///< number of mappings considered
 };
 
-/// Layers whose tensors are split over the same columns, since they are added up or concatenated;
-/// every layer is in one group.
+/// Groups of layers whose tensors are split over the same columns, because they are added or
+/// concatenated; every layer is in one group.
 std::vector<std::vector<std::uint32_t>> split_alike(const Network& network);
 
-/// Limits on the cores and items that layers use.
+/// Limits on the cores and items of layers.
 struct CoreLimits {
   std::uint32_t rows = UINT32_MAX, columns = UINT32_MAX;  ///< array rows, columns
-  /// Cycles that each item of a mapping counts beside its time: where lists are short of room,
-  /// mappings of few items win.
+  /// Cycles added to each item of a mapping: if lists are short of room, mappings with few items
+  /// win.
   std::uint64_t item_cycles = 0;
 };
 
-/// Chooses for every layer the fastest mapping that fits a core, and places tensors and weights in
-/// the memory tiles. Throws UserError naming the layer that fits none, or the memory that is short.
+/// Chooses the fastest mapping of every layer that fits a core, and places tensors and weights in
+/// the memory tiles. Throws UserError naming the layer that does not fit, or the memory that is
+/// exceeded.
 class Planner {
  public:
-  /// `costs` are of the machine. Throws KeyError for a pinned mapping that its layer does not have.
+  /// `costs` are those of the machine. Throws KeyError for a pinned mapping that its layer does not
+  /// support.
   Planner(const BandedNetwork& of, const PinnedPlan& pinned, const MachineConfig& machine,
           std::shared_ptr<LayerCosts> costs, const CoreLimits& limits = {});
 
-  /// Layers that are not computed, or with another, take no time.
+  /// The plan; layers that are not computed or are fused with another take no time.
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  /// Cycles before the first layer, in which the image is brought, and behind the last one, in
-  /// which the result is taken.
+  /// Cycles of the image's load before the first layer, and of the result's store after the last.
   [[nodiscard]] std::uint64_t load() const { return load_; }
   [[nodiscard]] std::uint64_t store() const { return store_; }
   [[nodiscard]] std::uint64_t cycles() const;  ///< in all
@@ -156,12 +157,12 @@ class Planner {
   [[nodiscard]] std::uint32_t pieces(const LayerShape& shape) const;
   void limit_pieces(LayerShape& shape, Priced& priced);
   struct Busy {
-    Priced parts;  ///< without cycles
+    Priced parts;  ///< without `cycles`
     std::uint64_t row_tiles, weight_tiles, fill, items;
     std::uint64_t halo = 0;
-    std::uint64_t ddr = 0;  ///< beside `parts`, where DDR waits for each transfer that it starts
+    std::uint64_t ddr = 0;  ///< extra time if DDR waits for each transfer that it starts
   };
-  /// True if all nodes go on while bytes move.
+  /// True if all nodes overlap transfers with work.
   [[nodiscard]] bool overlaps() const {
     return machine_.tile.overlap && tile_of(machine_, plan_.array.first_memory).overlap &&
            !ddr_waits();
@@ -172,8 +173,8 @@ class Planner {
   [[nodiscard]] Busy busy(const LayerShape& shape);
   [[nodiscard]] Priced price(const Busy& busy, const Mapping& mapping) const;
   [[nodiscard]] Priced price(const LayerShape& shape) { return price(busy(shape), shape.mapping); }
-  // They read shape.mapping.adds and overwrite shape.mapping. `limit`: mappings that take as long
-  // are not looked for.
+  // These read shape.mapping.adds and overwrite shape.mapping. `limit`: only mappings faster than
+  // this are searched.
   [[nodiscard]] Priced best(LayerShape& shape);
   [[nodiscard]] std::optional<Priced> fastest(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
   [[nodiscard]] std::optional<Priced> search(LayerShape& shape, std::uint64_t limit = UINT64_MAX);
@@ -200,27 +201,26 @@ class Planner {
   CallCosts& calls_;
   std::uint64_t core_capacity_;
   CoreLimits limits_;
-  std::vector<std::vector<std::uint32_t>> groups_;  ///< layers whose tensors are split alike
-  std::vector<std::uint32_t> free_;                 ///< numbers of those that the search splits
+  std::vector<std::vector<std::uint32_t>> groups_;  ///< groups of layers with equal splits
+  std::vector<std::uint32_t> free_;                 ///< groups that the search splits
   Plan plan_;
   std::uint64_t load_ = 0, store_ = 0;
-  bool keeps_mappings_ = false;              ///< no mapping is searched: layers keep theirs
-  std::uint32_t piece_limit_ = UINT32_MAX;   ///< bytes of a piece of weights
-  std::uint32_t staged_limit_ = UINT32_MAX;  ///< bytes of tiles on their way from and to DDR
+  bool keeps_mappings_ = false;              ///< layers keep their mappings
+  std::uint32_t piece_limit_ = UINT32_MAX;   ///< maximum bytes of a piece of weights
+  std::uint32_t staged_limit_ = UINT32_MAX;  ///< maximum bytes of staged tiles
 };
 
-/// Which layers are computed band by band, and the plan of the others with them.
+/// The layers computed in bands, and the plan with them.
 struct BandedPlan {
   std::vector<Bands> bands;
-  std::shared_ptr<const BandedNetwork> banded;  ///< the network that is planned
+  std::shared_ptr<const BandedNetwork> banded;  ///< the planned network
   std::shared_ptr<const Planner> planner;
 };
 
-/// The fastest: without bands, or with those that the search finds or that are pinned. It looks for
-/// bands where DDR makes layers slower than what else they wait for, by a hundredth of the
-/// network's time at least, and tries no more than have room in the memory tiles. What it refers to
-/// outlives it. Throws as Planner, and KeyError for pinned bands that the network does not have.
-/// `item_cycles`: CoreLimits'.
+/// The fastest plan: without bands, or with searched or pinned ones. Searches bands where DDR makes
+/// layers slower than anything else, by at least a hundredth of the network's time, and tries no
+/// more than fit in the memory tiles. Its arguments must outlive it. Throws like Planner, and
+/// KeyError for pinned bands that the network does not have. `item_cycles`: as in CoreLimits.
 BandedPlan plan_bands(const Model& model, const PinnedPlan& pinned, MachineCosts& costs,
                       std::uint64_t item_cycles = 0);
 

@@ -8,82 +8,82 @@
 #include "kernels/convnet/mapping.h"
 #include "sim/program/program.h"
 
-/// The program of a network on an array: for each layer what cores, memory tiles and DDR do, in
-/// order.
+/// The program of a network on an array: the actions of cores, memory tiles and DDR for each layer,
+/// in order.
 namespace tessera::convnet {
 
-/// The tensor of a layer: some blocks of channels, or rows, of what is held together. What
-/// `concatenate` joins is written in place, side by side.
+/// The tensor of a layer: some blocks of channels, or rows, of a held tensor. The inputs of
+/// `concatenate` are written in place.
 struct View {
   std::uint32_t held = 0;  ///< index in Placement::held
   std::uint32_t first_block = 0;
   std::uint32_t first_row = 0;
 };
 
-/// Where activation tensors lie in the memory tiles while a network runs.
+/// Placement of activation tensors in the memory tiles while a network runs.
 struct Placement {
   std::vector<Held> held;
   std::vector<View> views;          ///< by layer
-  std::vector<Beside> beside;       ///< by layer: where it lies
-  std::vector<Range> lives;         ///< by `held`: from a layer to behind another
-  std::uint64_t ddr_bytes = 0;      ///< tensors there, but for image and result
-  std::uint64_t bytes = 0;          ///< used in a memory tile, from address 0 on
-  std::uint32_t fullest_layer = 0;  ///< during which most is held
+  std::vector<Beside> beside;       ///< by layer: addresses
+  std::vector<Range> lives;         ///< by `held`: range of layers in which it is live
+  std::uint64_t ddr_bytes = 0;      ///< tensors in DDR, except image and result
+  std::uint64_t bytes = 0;          ///< bytes used in a memory tile, from address 0 on
+  std::uint32_t fullest_layer = 0;  ///< layer during which most memory is used
 
   [[nodiscard]] const Held& of(std::uint32_t layer) const { return held[views[layer].held]; }
 };
 
 struct Plan;
-/// Places all tensors of a plan's network behind the weights' ring: each lives from the layer that
-/// makes it to its last user, and the sum of an addition takes the place of an operand that ends
-/// there. Those that are outside in the plan's placement, if it has one, lie in DDR. Throws
-/// UserError for a layer that is joined twice.
+/// Places all tensors of a plan's network after the weights' ring: each lives from the layer that
+/// computes it to its last user, and the sum of an addition replaces an operand that ends there.
+/// Tensors marked `outside` in the plan's placement, if it has one, are in DDR. Throws UserError
+/// for a layer that is joined twice.
 Placement place_tensors(const Plan& plan);
 
-/// Layers that cores compute.
+/// True for layers that cores compute.
 inline bool is_computed(const Layer& layer) {
   return layer.op != Operator::input && layer.op != Operator::concatenate;
 }
 
-/// All that a program is made from. What it refers to outlives the program.
+/// Inputs of a program, which must outlive it.
 struct Plan {
   const Network* network = nullptr;
   const std::vector<const LayerWeights*>* weights = nullptr;  ///< by layer
   const Tensor* image = nullptr;
   Array array = {};
-  std::vector<Priced> layers;          ///< by layer; with its mapping if cores compute it
-  std::vector<std::uint32_t> columns;  ///< by layer: those that its tensor is split over
-  std::vector<bool> made;  ///< by layer: it is an addition that is made with a convolution
+  std::vector<Priced> layers;          ///< by layer; with a mapping if cores compute it
+  std::vector<std::uint32_t> columns;  ///< by layer: array columns that share its tensor
+  std::vector<bool> made;              ///< by layer: an addition fused into a convolution
   Placement placement;
-  std::uint32_t ring_bytes = 0;  ///< a tile of weights in a memory tile, which has two a row
-  std::uint32_t ring_rows = 0;   ///< rows of cores that take weights, in any layer
+  std::uint32_t ring_bytes = 0;  ///< a tile of weights; memory tiles have two per row of cores
+  std::uint32_t ring_rows = 0;   ///< rows of cores that use weights, in any layer
   std::uint32_t core_bytes = 0;
-  bool weights_ahead = true;  ///< they come from DDR before their layer begins
+  bool weights_ahead = true;  ///< weights load from DDR before their layer begins
 
-  /// The addition that is made with a convolution, if one is.
+  /// The addition fused into a convolution, if any.
   [[nodiscard]] std::optional<std::uint32_t> addition(std::uint32_t layer) const {
     return layers[layer].mapping.adds ? network->addition_of(layer) : std::nullopt;
   }
-  /// True if cores compute the layer on its own.
+  /// True if cores compute the layer separately.
   [[nodiscard]] bool computes(std::uint32_t layer) const {
     return is_computed(network->layers[layer]) && !made[layer];
   }
-  /// Bytes at the beginning of a memory tile that tiles of weights pass through.
+  /// Bytes of the weights' ring at the beginning of a memory tile.
   [[nodiscard]] std::uint32_t ring_end() const {
     return ceil_div(ring_rows, array.columns) * 2 * ring_bytes;
   }
 };
 
-/// A layer's shape with its mapping in the plan, as tensors lie in the plan.
+/// A layer's shape with its mapping and tensor locations in the plan.
 LayerShape shape_of(const Plan& plan, std::uint32_t layer);
 
-/// A network's program, and what it is expected to take: a superstep for what is brought before,
-/// one a layer, one for what is taken behind.
+/// A network's program and its predicted times: a superstep for the load before, one for each
+/// layer, one for the store after.
 struct Made {
   program::Program program;
   arrays::Estimate estimate;
 };
-/// `plan` outlives it.
+/// `plan` must outlive it.
 Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs);
 
 }  // namespace tessera::convnet

@@ -8,11 +8,11 @@
 
 #include "kernels/convnet/reference.h"
 
-/// The loops over windows, for integers and for doubles.
+/// Loops over windows, for integers and doubles.
 namespace tessera::convnet::reference {
 
-/// Calls take(row of the window, column of the window, index of the input's first channel there) of
-/// each place of the output's (y, x) window that is no padding.
+/// Calls take(row of the window, column of the window, index of the input's first channel) for each
+/// place of the output's (y, x) window that is not padding.
 template <class Take>
 void for_window(const Layer& layer, std::uint32_t y, std::uint32_t x, const Take& take) {
   const Window& w = layer.window;
@@ -28,7 +28,7 @@ void for_window(const Layer& layer, std::uint32_t y, std::uint32_t x, const Take
   }
 }
 
-/// Calls body(y, x, index of the output's first channel there) of all places of the output.
+/// Calls body(y, x, index of the output's first channel) for all places of the output.
 template <class Body>
 void for_places(const Layer& layer, HostThreads& threads, const Body& body) {
   threads.for_ranges(layer.output.height, 1, [&](std::size_t begin, std::size_t end) {
@@ -39,7 +39,7 @@ void for_places(const Layer& layer, HostThreads& threads, const Body& body) {
   });
 }
 
-/// Channels of tensors side by side.
+/// Concatenates the channels of tensors.
 template <class Value>
 std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>* const> inputs) {
   const std::size_t places = std::size_t{layer.output.height} * layer.output.width;
@@ -54,7 +54,7 @@ std::vector<Value> joined(const Layer& layer, std::span<const std::vector<Value>
   return values;
 }
 
-/// Adds up each channel of the windows.
+/// Sums each channel of the windows.
 template <class Value, class Sum>
 void add_window_sums(const Layer& layer, const std::vector<Value>& in, std::vector<Sum>& sums,
                      HostThreads& threads) {

@@ -11,22 +11,23 @@
 /// Grids of a problem, and the search among them.
 namespace tessera::spmm_dynamic {
 
-/// Grids of a problem, of which the best is searched.
+/// Grids of a problem, from which the best is chosen.
 class Plans {
  public:
-  /// Work that the pools of a grid give the tiles; nothing where the pools have no room for it.
+  /// Work of the tiles for the pools of a grid; nothing if the capacity of the pools is exceeded.
   using Loads = std::function<std::optional<Load>(const PoolShape&)>;
-  /// A planner's additions to a product's own time and memory, by grid.
+  /// Time and memory that a planner adds to a product's own, by grid.
   struct Beside {
     std::function<std::uint64_t(const Grid&)> bound, cycles, bytes;
   };
   Plans(const Problem& problem, Pricer& pricer, Loads loads, Beside beside = {})
       : problem_(problem), pricer_(pricer), loads_(std::move(loads)), beside_(std::move(beside)) {}
 
-  /// A grid in the best of these numberings, and what its pools give the tiles to do at least.
+  /// Adds a grid, to be used in the best of these numberings; `least`: a lower bound on its tiles'
+  /// work.
   using Least = std::function<Load(const PoolShape&)>;
   void add(Grid grid, std::span<const Neighbours> numberings, const Least& least);
-  /// Nothing if none fits.
+  /// The best plan; nothing if none fits.
   std::optional<Plan> best();
 
  private:
@@ -44,13 +45,13 @@ class Plans {
   } in_hand_;
 };
 
-/// Calls visit(x, y, most z) for all parts of block rows and columns that tiles allow, or those
-/// that are pinned.
+/// Calls visit(x, y, most z) for all numbers of parts of block rows and columns that the tiles
+/// allow, or for the pinned ones.
 void for_all_parts(
     const Problem& problem, const Pinned& pinned, std::uint32_t tiles,
     const std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t most_z)>& visit);
 
-/// The grid with as many parts of the columns as there are tiles for, none empty.
+/// The grid with as many parts of the columns as the tiles allow, none empty.
 Grid grid_of(const Problem& problem, std::uint32_t x, std::uint32_t y, std::uint32_t most_z);
 
 }  // namespace tessera::spmm_dynamic

@@ -7,12 +7,12 @@
 #include "sim/data/dense_operand.h"
 #include "sim/plan/description.h"
 
-/// The program of a product, said once for all tiles.
+/// The program of a product, described once for all tiles.
 namespace tessera::spmm_dynamic {
 
 using plan::Tile;
 
-/// Each cell's parts of the operands and the results.
+/// Each cell's parts of operands and results.
 struct Parts {
   Parts(const Problem& of, const PoolShape& in) : problem(of), pool(in), bytes(of, in) {}
 
@@ -23,17 +23,17 @@ struct Parts {
   [[nodiscard]] const Shape& shape() const { return pool.shape; }
   [[nodiscard]] const Grid& grid() const { return pool.grid; }
   [[nodiscard]] Cell cell(Tile tile) const { return grid().cell(tile); }
-  /// True if results are brought to rows.
+  /// True if results are converted to rows.
   [[nodiscard]] bool rows_wanted() const { return shape().natural() && !shape().gradient; }
-  /// Columns of X with padding.
+  /// Number of columns of X, with padding.
   [[nodiscard]] std::uint64_t width() const { return std::uint64_t{grid().columns} * grid().z; }
 
-  /// Chunks of partial results that a cell adds up.
+  /// Chunks of partial results that a cell adds.
   [[nodiscard]] Interval share(const Cell& of) const { return bytes.share(of.y, of.z); }
   [[nodiscard]] std::uint32_t result_bytes(const Cell& of) const {
     return word(share(of).size()) * (shape().mixed() ? kChunkBytes / 2 : kChunkBytes);
   }
-  /// Its part of X, of Yg and of the results.
+  /// A cell's part of X, of Yg and of the results.
   [[nodiscard]] sparse::Chunked x_part(const Cell& of) const {
     return part(elements(bytes.x_part(grid().x, of.x), shape().lanes()), shape().x_depth(), of,
                 rows(problem.block_columns, grid().y, of.y));
@@ -73,52 +73,52 @@ struct Parts {
   }
 };
 
-/// The times of what data decide, for estimates.
+/// Data-dependent times, for estimates.
 struct Decided {
-  std::uint64_t own = 0;      ///< cycles of a product with the pool that lies on the tile
-  std::uint64_t spilled = 0;  ///< cycles of a product after a step, on average
-  std::uint32_t y_steps = 0;  ///< that the pools travel
+  std::uint64_t own = 0;      ///< cycles of a product with the tile's own pool
+  std::uint64_t spilled = 0;  ///< mean cycles of a product after a step
+  std::uint32_t y_steps = 0;  ///< steps of the pools along y
   std::uint32_t x_steps = 0;
 };
 
-/// Contents of the tiles before a run; operands that it refers to outlive the program.
+/// Contents of the tiles before a run; the operands must outlive the program.
 struct Given {
   const data::DenseOperand* x = nullptr;
   const data::DenseOperand* yg = nullptr;
-  /// The lists and values that the tiles of a partition hold together.
+  /// Lists and values that the tiles of a partition hold together.
   std::function<std::vector<std::byte>(std::uint32_t run, std::uint32_t partition)> pool;
 };
 
-/// States the program; without `given` only its time and memory can be read. Returns the array of
-/// results.
+/// States the program; without `given` it only serves estimates of time and memory. Returns the
+/// array of results.
 BufferId state_program(plan::Description& description, const Parts& parts,
                        const sparse::TileCode& code, const Decided& decided,
                        const std::shared_ptr<const Given>& given);
 
-/// Turns of a loop of two steps each that take pools home which went `steps` on, of `length` tiles
-/// around.
+/// Iterations of a loop of two steps each that return pools home after `steps` steps, on a ring of
+/// `length` tiles.
 inline std::uint32_t turns_home(std::uint32_t steps, std::uint32_t length) {
   return steps % (length % 2 == 0 ? length : 2 * length) / 2;
 }
 
-/// The tiles that differ: the fullest, and one whose pair is divided.
+/// Representative tiles: the fullest, and one whose pair is divided.
 std::vector<Tile> representatives(const Grid& grid);
 
-// Where a product's operands, pools and results lie, and what tiles pull of them.
+// Storage of a product's operands, pools and results, and the pulls of tiles.
 
 /// Words of a cell's flags.
 enum class Flag : std::uint8_t {
-  spilled,       ///< a sub-group of the pool here is not done
-  spilled_here,  ///< one that is for this part of the rows
-  away_along_y,  ///< the pool here is another partition's
+  spilled,       ///< a sub-group of the local pool is not done
+  spilled_here,  ///< such a sub-group belongs to this part of the rows
+  away_along_y,  ///< the local pool is another partition's
   away_along_x
 };
 
-/// The state of functions of steps: the parts and where they lie.
+/// State of the steps' functions: parts and arrays.
 struct Arrays : Parts {
   explicit Arrays(const Parts& parts) : Parts(parts) {}
 
-  BufferId bucket{}, pools[2]{};  ///< the pools travel from the one to the other
+  BufferId bucket{}, pools[2]{};  ///< pools travel from one to the other
   BufferId flags{};
   BufferId x_slice{}, x{};  ///< rows of X
   BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
@@ -138,9 +138,9 @@ struct Arrays : Parts {
   }
 
   void fill_bucket(Tile tile, std::uint32_t run, std::span<std::byte> into) const;
-  /// Buckets of the partition, rows of X (of Yg) that the tile needs.
+  /// Pulls the buckets of the partition and the rows of X (of Yg) that the tile needs.
   void pull_operands(Tile tile, Pulls& pulls) const;
-  /// The tile's share of the others' partial results; sums of one part are results as they are.
+  /// Pulls the tile's share of the others' partial results; with one part the sums are the results.
   void pull_partials(Tile tile, Pulls& pulls) const;
 };
 

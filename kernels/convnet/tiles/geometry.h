@@ -10,7 +10,7 @@
 #include "kernels/layout.h"
 #include "sim/plan/description.h"
 
-/// How a layer is divided over tiles, and how its operands lie in one.
+/// Partition of a layer over tiles, and layout of its operands on a tile.
 namespace tessera::convnet::tiles {
 
 using kernels::BlockShape;
@@ -21,30 +21,30 @@ struct Source {
 };
 
 enum class Kind : std::uint8_t {
-  sums,      ///< convolution: every chunk of inputs goes into every output
-  diagonal,  ///< depthwise convolution, add: each channel into its own
+  sums,      ///< convolution: every input chunk contributes to every output
+  diagonal,  ///< depthwise convolution, add: each channel only to its own
   maxima,    ///< max_pool
   means      ///< average_pool
 };
 
-/// A layer that tiles compute. Convolutions of the image take the places of a window's row as
-/// channels: the host gives each tile the image so (`unfolded`).
+/// A layer that tiles compute. In convolutions of the image the places of a window's row become
+/// channels: the host gives each tile the image in this form (`unfolded`).
 struct LayerShape {
-  std::uint32_t number = 0;    ///< in its network: the layer whose tensor is made
-  std::uint32_t weighted = 0;  ///< layer that has the weights; another one with `addend`
+  std::uint32_t number = 0;    ///< number in its network of the layer whose tensor is computed
+  std::uint32_t weighted = 0;  ///< layer with the weights; with `addend` a different one
   Kind kind = Kind::sums;
-  Window window;  ///< unfolded: of one column
-  Shape input;    ///< the image, where that is given; else of the first operand
+  Window window;  ///< unfolded: one column wide
+  Shape input;    ///< the image if it is given; else the first operand
   Shape output;
   bool relu = false;
-  bool given = false;  ///< the input is the network's
+  bool given = false;  ///< the input is the image
   bool unfolded = false;
-  std::uint32_t unfolded_columns = 1;  ///< window columns as the network has it
-  std::uint32_t unfolded_left = 0;     ///< padding likewise
-  /// Chunks of each operand: one, of add two; `given`: only their number counts.
+  std::uint32_t unfolded_columns = 1;  ///< window columns in the network
+  std::uint32_t unfolded_left = 0;     ///< left padding in the network
+  /// Chunks of each operand (one, for add two); with `given` only their number counts.
   std::vector<std::vector<Source>> operands;
 
-  /// Chunks that are added to a convolution's sums; empty: none.
+  /// Chunks added to a convolution's sums; empty: none.
   std::vector<Source> addend;
 
   [[nodiscard]] bool has_sums() const { return kind == Kind::sums || kind == Kind::diagonal; }
@@ -54,24 +54,24 @@ struct LayerShape {
   [[nodiscard]] std::uint32_t taps() const { return window.height * window.width; }
 };
 
-/// Channels that results are divided by: whole chunks of inputs and whole blocks of outputs.
+/// Granularity of the partition of channels: whole chunks of inputs and whole blocks of outputs.
 inline std::uint32_t group_channels(const BlockShape& block) {
   return block.depth > block.columns ? block.depth : block.columns;
 }
 
-/// The layers that tiles compute, by number; none for the image, for what is only side by side, and
-/// for convolutions whose results only an addition takes: they are made with that.
-/// Throws KeyError at workload.network for concatenated channels that are no multiple of a chunk.
+/// The layers that tiles compute, by number; none for the image, for concatenations, and for
+/// convolutions whose only user is an addition, which includes them. Throws KeyError at
+/// workload.network for concatenated channels that are no multiple of a chunk.
 std::vector<std::optional<LayerShape>> layer_shapes(const Network& network,
                                                     const BlockShape& block);
 
-/// The chunks of a layer's tensor, where it is computed.
+/// The chunks of a layer's tensor, and the layers that compute them.
 std::vector<Source> chunks_of(const Network& network, std::uint32_t number,
                               const BlockShape& block);
 
 using plan::Tile;
 
-/// Parts of a layer's output rows, columns and channels, and of its input channels.
+/// Numbers of parts of a layer's output rows, columns and channels, and of its input channels.
 struct Split {
   std::uint32_t rows = 1, columns = 1, outputs = 1, inputs = 1;
 
@@ -80,18 +80,18 @@ struct Split {
 };
 void describe(config::Fields& fields, Split& split);
 
-/// A tile's part of each. Tiles that take the same inputs are neighbours, in pairs if they can be.
+/// A tile's part of each. Tiles with the same inputs are neighbours, in pairs if possible.
 struct Cell {
   std::uint32_t row, column, output, input;
 };
 
-/// A run of positions that one worker goes through.
+/// A run of positions of one worker.
 using Positions = Interval;
 
-/// How slots of chunks lie in X, and which window reads them: planes of rows and columns of one
-/// remainder by the strides, for so many output rows.
+/// Layout of slots of chunks in X, and the window that reads them: planes of the rows and columns
+/// with equal remainders modulo the strides, for a number of output rows.
 struct Planes {
-  std::uint64_t begin;  ///< byte of the first slot
+  std::uint64_t begin;  ///< offset of the first slot
   Window window;
   Shape input;
   std::uint64_t rows, pitch;  ///< positions of a row of X
@@ -109,20 +109,21 @@ struct Planes {
   [[nodiscard]] std::uint64_t bytes() const {  ///< bytes of a slot
     return std::uint64_t{plane_rows()} * plane_columns() * height() * pitch * x_bytes;
   }
-  /// Position in a slot at which row `row` of a plane begins.
+  /// Position in a slot of the beginning of row `row` of a plane.
   [[nodiscard]] std::uint64_t line(std::uint32_t plane_row, std::uint32_t plane_column,
                                    std::uint64_t row) const {
     return ((std::uint64_t{plane_row} * plane_columns() + plane_column) * height() + row) * pitch;
   }
 };
 
-/// A tile's inputs X lie as [slot][plane][row][column][channel of a chunk]: a slot is a chunk that
-/// the tile takes, a plane holds rows and columns of one remainder by the strides, so that
-/// positions side by side read inputs side by side. Rows of X have `pitch` positions, and sums Y
-/// go through them without regard to the ends of rows: those beyond a row's last are not used.
+/// A tile's inputs X have the layout [slot][plane][row][column][channel of a chunk]: a slot is a
+/// chunk that the tile uses, a plane holds rows and columns with equal remainders modulo the
+/// strides, so that adjacent positions read adjacent inputs. Rows of X have `pitch` positions, and
+/// sums Y cover them without regard to the ends of rows: positions beyond a row's last are not
+/// used.
 class Geometry {
  public:
-  /// The layer lies on tiles from `ring.first` on of `ring.tiles`, in a ring.
+  /// The layer uses consecutive tiles from `ring.first` on, in a ring of `ring.tiles`.
   struct Ring {
     Tile first = 0, tiles = 1;
   };
@@ -137,15 +138,15 @@ class Geometry {
   [[nodiscard]] Cell cell(Tile tile) const;
   [[nodiscard]] Tile tile(const Cell& cell) const;
 
-  // A cell's part of the results.
+  // A cell's part of the results:
   [[nodiscard]] EvenSplit all_rows() const { return {shape_.output.height, split_.rows}; }
   [[nodiscard]] EvenSplit all_columns() const { return {shape_.output.width, split_.columns}; }
-  /// Split of the groups of channels (group_channels).
+  /// Partition of the groups of channels (group_channels).
   [[nodiscard]] EvenSplit all_groups() const;
   [[nodiscard]] Interval rows(const Cell& cell) const { return all_rows().part(cell.row); }
   [[nodiscard]] Interval columns(const Cell& cell) const { return all_columns().part(cell.column); }
   [[nodiscard]] Interval groups(const Cell& cell) const { return all_groups().part(cell.output); }
-  /// Groups that the cell finishes, of those that it and the cells of other inputs have sums of.
+  /// Groups that the cell finishes, of those for which it and the cells of other inputs have sums.
   [[nodiscard]] Interval share(const Cell& cell) const;
   [[nodiscard]] Cell finisher(std::uint32_t row, std::uint32_t column, std::uint64_t group) const;
 
@@ -154,11 +155,10 @@ class Geometry {
   }
 
   // X.
-  /// The chunks of a cell's slots, by the operand; numbers beyond the operand's chunks stand for
-  /// zeros.
+  /// The chunks of a cell's slots, by operand; numbers beyond the operand's chunks stand for zeros.
   struct Slots {
     std::uint64_t operands;
-    Interval chunks;  ///< each operand's
+    Interval chunks;  ///< chunks of each operand
     [[nodiscard]] std::uint64_t size() const { return operands * chunks.size(); }
   };
   [[nodiscard]] Slots slots(const Cell& cell) const;
@@ -168,8 +168,8 @@ class Geometry {
   [[nodiscard]] std::uint64_t pitch(const Cell& cell) const {
     return columns(cell).size() + (shape_.window.width - 1) / shape_.window.stride_width;
   }
-  /// The addend's slots lie behind the others, with rows of the same pitch; the first of the cells
-  /// that share sums adds it.
+  /// True if the cell adds the addend, whose slots follow the others with rows of the same pitch;
+  /// the first of the cells that share sums adds it.
   [[nodiscard]] bool adds(const Cell& cell) const {
     return !shape_.addend.empty() && cell.input == 0;
   }
@@ -185,7 +185,7 @@ class Geometry {
     const Planes behind = addend(cell);
     return behind.begin + (adds(cell) ? own_chunks(cell).size() * behind.bytes() : 0);
   }
-  /// Offset in a slot that the first position reads at each place of the window, row by row.
+  /// Offset in a slot of the first position's input at each place of the window, row by row.
   [[nodiscard]] std::vector<std::uint32_t> taps(const Cell& cell) const;
 
   // Y.
@@ -200,16 +200,16 @@ class Geometry {
   [[nodiscard]] std::uint64_t blocks_of_group() const {
     return group_channels(block_) / block_.columns;
   }
-  /// The bytes of its Y that the cell finishes.
+  /// The byte range of its Y that the cell finishes.
   [[nodiscard]] Interval share_bytes(const Cell& cell) const;
-  /// Runs of positions for so many workers: of whole rows, of parts of rows, or of all positions
-  /// one after the other, whichever leaves the longest run shortest.
+  /// Runs of positions for `workers` workers: of whole rows, of parts of rows, or of all positions
+  /// in order, whichever gives the shortest longest run.
   [[nodiscard]] std::vector<Positions> runs(const Cell& cell, std::uint32_t workers) const;
 
-  /// Offsets in X of what workers go through, [column block][step].
+  /// Offsets in X of the inputs that workers read, [column block][step].
   [[nodiscard]] std::vector<std::uint32_t> offsets(const Cell& cell) const;
 
-  // Weights, [column block][step], and results, [chunk][row][column][channel of a chunk].
+  // Weights, [column block][step], and results, [chunk][row][column][channel of a chunk]:
   [[nodiscard]] std::uint64_t steps(const Cell& cell) const;
   [[nodiscard]] std::uint64_t chunks_of_block() const {
     return block_.columns > block_.depth ? block_.columns / block_.depth : 1;
@@ -238,22 +238,22 @@ class Geometry {
   Ring ring_;
 };
 
-/// By layer; null for layers that tiles do not compute.
+/// Geometry by layer; null for layers that tiles do not compute.
 using Geometries = std::vector<std::shared_ptr<const Geometry>>;
 
-/// The inputs of a tile: chunks of rows of the tiles that made them, and padding around them
+/// The inputs of a tile: chunks of rows on the tiles that computed them, and padding around them
 /// (pulls.cpp).
 struct Inputs {
   std::vector<program::BufferId> results;  ///< by layer
   program::BufferId x{};
-  program::BufferId padding{};  ///< holds a row of X of what stands around the input
+  program::BufferId padding{};  ///< holds one row of padding of X
 };
 
 /// Adds a tile's pulls for its cell of layer `g`.
 void pull_inputs(const Geometries& geometries, const Geometry& g, const Inputs& from,
                  const Cell& cell, plan::Pulls& pulls);
 
-/// Approximate number of the fullest tile's pulls, whatever the split of the layers before.
+/// Approximate number of pulls of the fullest tile, for any split of the layers before.
 std::uint64_t expected_pulls(const Geometry& g);
 
 }  // namespace tessera::convnet::tiles
