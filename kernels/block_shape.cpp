@@ -110,7 +110,7 @@ void require_unit(const MachineConfig& machine, Type input, Type partial) {
   if (shape_of(machine.tile.matrix_unit, input, partial).exists()) return;
   const bool f32 = input == Type::f32;
   throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type_name(input, partial)),
-                 "found 0 for machine {}, allowed 4 and up where it multiplies {} and sums in {}",
+                 "found 0 for machine {}, allowed 4 and above for products of {} with sums in {}",
                  machine.name, f32 ? "f32" : "f16", partial == Type::f32 ? "f32" : "f16");
 }
 

@@ -25,7 +25,7 @@ void require_external(const MachineConfig& machine, std::string_view what, std::
                     others));
   if (machine.external.reach != ExternalReach::chip)
     refuse(
-        fmt::format("found external, allowed {} where each tile reaches memory of its own alone "
+        fmt::format("found external, allowed {} if each tile reaches only its own memory "
                     "(machine.external.reach)",
                     others));
   if (bytes > machine.external.bytes())
@@ -55,8 +55,8 @@ std::span<const Loads> loads_for(std::uint64_t turns, const TileConfig& tile) {
 void require_rounds(bool external, bool pinned) {
   if (external != pinned)
     throw KeyError("workload.plan.rounds",
-                   external ? "found none, needed where the operands are external"
-                            : "found rounds, allowed none where the operands are on tiles");
+                   external ? "found none, required if the operands are external"
+                            : "found rounds, allowed none if the operands are on tiles");
 }
 
 std::uint64_t least_cycles(const MachineConfig& machine, Loads loads, std::uint64_t turns,

@@ -29,8 +29,8 @@ namespace tessera::kernels {
 /// of the closest plan, and that plan if it is not null.
 inline std::string no_plan_fits(const std::string& problem, const config::Json& closest,
                                 const program::CategoryBytes& need, const MachineConfig& machine) {
-  const std::string plan = closest.is_null() ? "" : ", " + closest.dump();
-  return program::overflow_message(fmt::format("no plan of {} fits {}; of the closest{}", problem,
+  const std::string plan = closest.is_null() ? "" : " " + closest.dump();
+  return program::overflow_message(fmt::format("no plan of {} fits {}; closest plan{}", problem,
                                                counted(machine.tiles, "tile"), plan),
                                    {&need, 1}, machine);
 }

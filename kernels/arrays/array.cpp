@@ -41,9 +41,9 @@ void require_way(const MachineConfig& machine, const Route& route, std::size_t n
   if (one || found == Along::any || found == route.along) return;
   const bool narrow = route.along != Along::any;
   throw KeyError(fmt::format("machine.fabric.streams[{}].along", number),
-                 "found {}, allowed {}{}: {} sends {} from {} to {} so", name_of(found),
-                 narrow ? "any, " : "", name_of(route.along), user, route.name, route.from,
-                 route.to);
+                 "found {}, allowed {}{}: {} requires it for streams {} from {} to {}",
+                 name_of(found), narrow ? "any, " : "", name_of(route.along), user, route.name,
+                 route.from, route.to);
 }
 
 void require_streams(const MachineConfig& machine, std::span<const char* const> streams,
@@ -61,7 +61,7 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
       require_way(machine, route, *number, user);
       continue;
     }
-    throw KeyError("machine.fabric.streams", "found no streams {} from {} to {}, which {} needs",
+    throw KeyError("machine.fabric.streams", "found no streams {} from {} to {}, required by {}",
                    route.name, route.from, route.to, user);
   }
 }
@@ -94,16 +94,14 @@ Array array_of(const MachineConfig& machine, std::span<const char* const> stream
     if (node.name == "ddr") array.ddr = first;
     if ((node.name == "memory" || node.name == "ddr") && node.count != wanted)
       throw KeyError(fmt::format("machine.nodes[{}].count", i),
-                     "found {}, allowed {}: {} has a memory tile a column of "
+                     "found {}, allowed {}: {} requires a memory tile for each column of "
                      "machine.fabric.columns, and one ddr",
                      node.count, wanted, user);
     first += node.count;
   }
   if (array.ddr + 1 != first || array.first_memory + array.columns != array.ddr)
     throw KeyError("machine.nodes",
-                   "found other classes than memory and ddr, in this order, which {} "
-                   "needs",
-                   user);
+                   "found other classes than memory and ddr, in this order, required by {}", user);
   return array;
 }
 

@@ -34,7 +34,7 @@ std::vector<Problem> forms_of(const Options& options, const MachineConfig& machi
   const bool has_outer = of.blocked() && of.pass == Pass::grad_twiddles;
   if (!has_outer && pinned.outer_unit != kernels::Form())
     throw KeyError("workload.plan.outer_unit",
-                   "found {}, allowed auto but in blocks and pass grad_twiddles",
+                   "found {}, allowed auto except with blocks and pass grad_twiddles",
                    config::name_of(kernels::kForms, pinned.outer_unit));
   std::vector<Problem> forms;
   for (const kernels::BlockShape& shape : shapes(sums, pinned.unit, "workload.plan.unit")) {
@@ -122,7 +122,7 @@ void describe(config::Fields& fields, Options& options) {
   fields.field({"partials", "type of sums in blocks for dtype f16; gradients of twiddles are f32"},
                problem.partials, data::kFloatTypes);
   fields.require(problem.partials == program::Type::f16 || problem.blocked(), "partials",
-                 "found f32, allowed f16 with block 1: its factors have no sums apart");
+                 "found f32, allowed f16 with block 1: its factors have no separate sums");
   fields.file(
       {"x", data::file_sentence("X (for grad_input Yg) from a .npy file of shape [features, n]; "
                                 "complex numbers: complex64 or shape [features, 2 n]")},

@@ -132,8 +132,9 @@ void Comparison::judge_mean(double independent) {
                       all * share > kDeviations * kDeviations;
   if (!biased) return;
   if (wrong_ == 0)
-    of_all_ = fmt::format("all of {} is off in one direction, by {:.3g} of what one element may be",
-                          result_.name, sum_ / all);
+    of_all_ =
+        fmt::format("all of {} deviates in one direction, by {:.3g} of the bound of one element",
+                    result_.name, sum_ / all);
   ++wrong_;
 }
 
@@ -147,12 +148,13 @@ std::string Comparison::problem() const {
     const double largest = data::largest_finite(result_.type);
     const bool itself = std::abs(one.expected) > largest;
     const program::Type type = itself ? result_.type : result_.partials;
-    return fmt::format("{} = {:.6g} overflows: {} ends at {:g}{}, found {}{}", place, one.expected,
-                       config::name_of(data::kFloatTypes, type), data::largest_finite(type),
-                       itself ? "" : ", which sums on the way go beyond", one.found, others);
+    return fmt::format("{} = {:.6g}overflows: the largest {} is {:g}{}, found {}{}", place,
+                       one.expected, config::name_of(data::kFloatTypes, type),
+                       data::largest_finite(type), itself ? "" : ", which intermediate sums exceed",
+                       one.found, others);
   }
-  return fmt::format("{} is {:.9g} where {:.9g} is right: error {:.3g} where 1 is allowed{}", place,
-                     one.found, one.expected, culprit_ratio_, others);
+  return fmt::format("{} is {:.9g}, expected {:.9g}: error {:.3g}, allowed 1{}", place, one.found,
+                     one.expected, culprit_ratio_, others);
 }
 
 CheckResult Comparison::result(std::string method) const {

@@ -97,13 +97,13 @@ class BandSearch {
         kernels::require_pinned(holds, fmt::format("bands[{}].{}", i, key), found, allowed);
       };
       require(i == 0 || bands[i].first > bands[i - 1].last, "first", given.first,
-              "layers behind those of the bands before");
+              "layers after those of the previous bands");
       require(is_closed(network_, bands[i].first, bands[i].last), "last", given.last,
-              "a later layer, of a part whose last tensor alone is used by layers behind it");
+              "a later layer such that only the last tensor of the part is used by later layers");
       require(with_bands(model_, std::span(bands).subspan(i)).has_value(), "bands",
               std::to_string(given.bands),
-              "as many as divide the last layer's rows into bands of one or more, of layers that "
-              "join no tensors of which others take more rows");
+              "numbers that divide the last layer's rows into bands of at least one row, for "
+              "layers that join no tensors of which other layers use more rows");
     }
     return *plan(bands);
   }

@@ -139,7 +139,7 @@ CheckResult with_overflow(CheckResult result, const Network& network,
       tensors, [](const Tensor& tensor) { return !reference::are_finite(tensor.values); });
   if (result.passed || overflowing == tensors.end()) return result;
   result.problem =
-      fmt::format("layer '{}' overflows: bf16 ends at {:g}",
+      fmt::format("layer '{}' overflows: the largest bf16 is {:g}",
                   network.layers[static_cast<std::size_t>(overflowing - tensors.begin())].name,
                   gemm::kLargestBf16);
   return result;
@@ -152,10 +152,10 @@ Given given_of(const Options& options) {
   Network& network = given.file.network;
   if (!given.file.skipped.empty()) {
     given.unused["skipped_nodes"] = given.file.skipped;
-    given.unused["notes"].push_back(fmt::format(
-        "not simulated, in no number here: {}, which come behind the last layer that runs; its "
-        "tensor is the result",
-        fmt::join(given.file.skipped, ", ")));
+    given.unused["notes"].push_back(
+        fmt::format("not simulated and not counted: {}, after the last simulated layer, whose "
+                    "tensor is the result",
+                    fmt::join(given.file.skipped, ", ")));
   }
   for (const Layer& layer : network.layers)
     if (layer.fixed_exponent && !has_scale(layer, options.dtype))

@@ -36,13 +36,11 @@ void NetworkBuilder::add(const LayerStatement& statement) {
 
 std::uint32_t NetworkBuilder::number_of(const std::string& from) const {
   if (const auto found = numbers_.find(from); found != numbers_.end()) return found->second;
-  if (from == layer_.name) fail("takes its own output");
+  if (from == layer_.name) fail("uses its own output");
   if (contains(later_, from))
-    fail(
-        "takes '{}', which comes later: layers stand in the order of their execution, and form no "
-        "cycle",
-        from);
-  fail("takes '{}', which is no layer{}", from,
+    fail("uses '{}', which comes later: layers must be in order of execution, without cycles",
+         from);
+  fail("uses '{}', which is not a layer{}", from,
        config::did_you_mean(from, mapped(network_.layers, &Layer::name)));
 }
 
@@ -54,13 +52,13 @@ void NetworkBuilder::require_inputs(const LayerStatement& statement) const {
          config::name_of(kOperators, layer_.op));
   if (!first && layer_.op == Operator::input) fail("is a second input, allowed one");
   if (layer_.op == Operator::input) {
-    if (count != 0) fail("is the input, but takes '{}'", statement.from.front());
+    if (count != 0) fail("is the input, but uses '{}'", statement.from.front());
   } else if (layer_.op == Operator::add) {
     if (count != 2) fail("adds {} inputs, allowed 2", count);
   } else if (layer_.op == Operator::concatenate) {
-    if (count < 2) fail("concatenates {} inputs, allowed from 2 on", count);
+    if (count < 2) fail("concatenates {} inputs, allowed 2 or more", count);
   } else if (count != 1) {
-    fail("takes {} inputs, allowed 1", count);
+    fail("has {} inputs, allowed 1", count);
   }
 }
 
@@ -93,7 +91,7 @@ void NetworkBuilder::set_window_shapes() {
   const std::uint64_t products =
       std::uint64_t{w.height} * w.width * (layer_.has_weights() ? layer_.weight_channels() : 1);
   if (products > kMostProducts)
-    fail("sums up {} products, allowed {}, so that i32 holds them", products, kMostProducts);
+    fail("sums {} products, allowed {}, so that i32 does not overflow", products, kMostProducts);
 }
 
 void NetworkBuilder::set_joined_shapes() {
@@ -105,11 +103,11 @@ void NetworkBuilder::set_joined_shapes() {
                                      from.output.width == layer_.input.width
                                : from.output == layer_.input;
     if (!agrees)
-      fail("takes '{}' of {} beside '{}' of {}, allowed equal {}", from.name, text_of(from.output),
+      fail("uses '{}' of {} with '{}' of {}, allowed equal {}", from.name, text_of(from.output),
            network_.layers[layer_.inputs.front()].name, text_of(layer_.input),
            joined ? "heights and widths" : "shapes");
     if (joined && channels % kBlock != 0)
-      fail("takes '{}' behind {} channels, allowed multiples of {}", from.name, channels, kBlock);
+      fail("uses '{}' after {} channels, allowed multiples of {}", from.name, channels, kBlock);
     channels += from.output.channels;
   }
   if (layer_.op != Operator::concatenate) return;
@@ -129,15 +127,16 @@ void NetworkBuilder::require_sizes() const {
 
 Network NetworkBuilder::finish() {
   if (network_.layers.size() < 2)
-    throw UserError("{}: found {} layers, allowed from 2 on: an input and what takes it", file_,
-                    network_.layers.size());
+    throw UserError("{}: found {} layers, allowed 2 or more: an input and a layer that uses it",
+                    file_, network_.layers.size());
   std::vector<bool> taken(network_.layers.size());
   for (const Layer& layer : network_.layers)
     for (const std::uint32_t from : layer.inputs) taken[from] = true;
   taken.back() = true;
   if (const std::size_t lost = index_in(taken, false); lost < taken.size()) {
     layer_ = network_.layers[lost];
-    fail("no layer takes its output, allowed for the last one, '{}'", network_.layers.back().name);
+    fail("no layer uses its output, allowed only for the last one, '{}'",
+         network_.layers.back().name);
   }
   return std::move(network_);
 }

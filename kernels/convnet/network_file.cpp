@@ -28,7 +28,7 @@ struct LayerText {
 std::string name_of(Operator op) { return std::string(config::name_of(kOperators, op)); }
 
 void require_op(config::Fields& fields, std::string_view key, bool reads, Operator op) {
-  fields.require_read(reads, key, fmt::format("is given, but nothing reads it of {}", name_of(op)));
+  fields.require_read(reads, key, fmt::format("is given, but {} does not use it", name_of(op)));
 }
 
 void require_count(config::Fields& fields, std::string_view key,

@@ -77,10 +77,10 @@ Image load_image(const std::string& file, const Shape& shape, std::optional<int>
   if (!png && ending != ".jpg" && ending != ".jpeg")
     throw KeyError(key, "found {}, allowed .npy, .png, .jpg, .jpeg files", file);
   if (shape.channels != 1 && shape.channels != 3)
-    throw KeyError(key,
-                   "found {} for an input of {}, allowed .npy files, as it has "
-                   "other than 1 or 3 channels",
-                   file, text_of(shape));
+    throw KeyError(
+        key,
+        "found {} for an input of {}, allowed .npy files, since it has neither 1 nor 3 channels",
+        file, text_of(shape));
   const auto decode = png ? decode_png : decode_jpeg;
   const Pixels pixels = decode(data::read_file(file), shape.channels, file);
   if (pixels.shape != shape)

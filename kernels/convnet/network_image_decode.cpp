@@ -73,7 +73,7 @@ Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::s
   image.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, void (*)(png_image*)> freed(&image, png_image_free);
   Pixels pixels;
-  const auto fail = [&] { throw UserError("{}: no PNG image: {}", name, image.message); };
+  const auto fail = [&] { throw UserError("{}: not a PNG image: {}", name, image.message); };
   if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) fail();
   require_extents(image.height, image.width, name);
   image.format = channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
@@ -87,7 +87,7 @@ Pixels decode_png(const std::string& bytes, std::uint32_t channels, const std::s
 Pixels decode_jpeg(const std::string& bytes, std::uint32_t channels, const std::string& name) {
   JpegReader reader(channels);
   Pixels pixels;
-  const auto fail = [&] { throw UserError("{}: no JPEG image: {}", name, reader.message); };
+  const auto fail = [&] { throw UserError("{}: not a JPEG image: {}", name, reader.message); };
   if (!reader.begin(bytes)) fail();
   require_extents(reader.info.image_height, reader.info.image_width, name);
   pixels.shape = {reader.info.image_height, reader.info.image_width, channels};

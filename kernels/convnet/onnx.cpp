@@ -62,7 +62,7 @@ void Layers::pad(const Node& node) {
   if (!node.input(3).empty()) node.fail("found axes, allowed all dimensions");
   const bool zero = node.input(2).empty() || constant(node, 2).values.front() == 0;
   if (!zero || node.attribute("value", &Attribute::number, 0.0) != 0)
-    node.fail("pads by other values than 0");
+    node.fail("pads with other values than 0");
   const std::vector<double> pads = integers(node, "pads", 1);
   const auto allowed = [](double pad) { return pad >= 0 && pad <= kMostExtent; };
   if (pads.size() != 8 || !std::ranges::all_of(pads, allowed) || pads[0] != 0 || pads[1] != 0 ||
@@ -89,7 +89,7 @@ Constant Layers::any_constant(const Node& node, std::size_t input) const {
   if (const auto found = made_.find(name); found != made_.end()) return found->second;
   const auto found = model_.initializers.find(name);
   if (found == model_.initializers.end())
-    node.fail("takes '{}' as input {}, allowed a tensor of numbers in the model", name, input);
+    node.fail("uses '{}' as input {}, allowed a constant of the model", name, input);
   const Tensor& tensor = found->second;
   return {tensor.dims, tensor.type, values_of(tensor, file_)};
 }
@@ -97,11 +97,11 @@ Constant Layers::any_constant(const Node& node, std::size_t input) const {
 Constant Layers::constant(const Node& node, std::size_t input) const {
   Constant constant = any_constant(node, input);
   if (constant.type != Type::float32)
-    node.fail("takes '{}' of {}, allowed float, or DequantizeLinear before it", node.input(input),
+    node.fail("uses '{}' of {}, allowed float, or DequantizeLinear before it", node.input(input),
               text_of(constant.type));
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::ranges::all_of(constant.values, finite))
-    node.fail("takes '{}', in which there are values that are not finite", node.input(input));
+    node.fail("uses '{}', which has values that are not finite", node.input(input));
   return constant;
 }
 
@@ -112,7 +112,7 @@ std::vector<double> Layers::integers(const Node& node, const std::string& key,
   if (node.input(input).empty()) return {};
   const Constant constant = any_constant(node, input);
   if (constant.type != Type::int64)
-    node.fail("takes '{}' of {}, allowed int64", node.input(input), text_of(constant.type));
+    node.fail("uses '{}' of {}, allowed int64", node.input(input), text_of(constant.type));
   return constant.values;
 }
 
@@ -126,7 +126,7 @@ int Layers::exponent(const Node& node) const {
   const bool power = first > 0 && std::frexp(first, &exponent) == 0.5;
   if (!power) node.fail("its scale is {}, allowed powers of two", first);
   if (std::ranges::any_of(scale.values, [&](double value) { return value != first; }))
-    node.fail("its scales differ from channel to channel, allowed one");
+    node.fail("its scales differ between channels, allowed one");
   require_zero_point(node);
   return exponent - 1;
 }
@@ -136,13 +136,13 @@ void Layers::require_zero_point(const Node& node) const {
   constexpr auto kInt8 = static_cast<std::int64_t>(Type::int8);
   if (node.input(2).empty()) {
     if (gives && node.integer("output_dtype", 0) != kInt8)
-      node.fail("has no zero point and makes uint8 therefore, allowed one of int8");
+      node.fail("has no zero point, which means uint8, allowed one of int8");
     return;
   }
   const auto found = model_.initializers.find(node.input(2));
   const bool known = found != model_.initializers.end();
   if (known && found->second.type != Type::int8 && (gives || found->second.type != Type::int32))
-    node.fail("its zero point is of {}, allowed int8", text_of(found->second.type));
+    node.fail("its zero point has type {}, allowed int8", text_of(found->second.type));
   const Constant zero = any_constant(node, 2);
   if (std::ranges::any_of(zero.values, [](double value) { return value != 0; }))
     node.fail("its zero point is {}, allowed 0", zero.values.front());
@@ -152,7 +152,7 @@ void Layers::scale_constant(const Node& node) {
   const bool quantises = node.type == "QuantizeLinear";
   Constant scaled = quantises ? constant(node, 0) : any_constant(node, 0);
   if (!quantises && scaled.type != Type::int8 && scaled.type != Type::int32)
-    node.fail("takes '{}' of {}, allowed int8, int32", node.input(0), text_of(scaled.type));
+    node.fail("uses '{}' of {}, allowed int8, int32", node.input(0), text_of(scaled.type));
   const int scale = exponent(node);
   for (double& value : scaled.values)
     value = quantises ? std::clamp(std::nearbyint(std::ldexp(value, -scale)), -128.0, 127.0)
@@ -177,8 +177,7 @@ void Layers::dequantise(const Node& node) {
   const int exponent = this->exponent(node);
   const LayerStatement& statement = steps_[step_of(node, 0)].statement;
   if (statement.fixed_exponent != exponent)
-    node.fail("its scale is 2^{}, allowed that by which layer '{}' was quantised", exponent,
-              statement.name);
+    node.fail("its scale is 2^{}, allowed the scale of layer '{}'", exponent, statement.name);
   alias(node);
 }
 
@@ -216,7 +215,7 @@ void Layers::complete(Step& step, const NetworkBuilder& builder) const {
                       statement.name);
   }
   if (step.weight_channels != 0 && step.weight_channels != input.channels)
-    throw UserError("{}: layer '{}': its weights are for {} channels, but it takes {}", file_,
+    throw UserError("{}: layer '{}': its weights are for {} channels, but its input has {}", file_,
                     statement.name, step.weight_channels, text_of(input));
 }
 

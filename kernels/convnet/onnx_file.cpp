@@ -64,7 +64,7 @@ class Wire {
   }
 
   [[noreturn]] void fail(std::string_view problem) const {
-    throw UserError("{}: no ONNX model: {}", file_, problem);
+    throw UserError("{}: not an ONNX model: {}", file_, problem);
   }
 
  private:
@@ -270,7 +270,7 @@ std::vector<double> values_of(const Tensor& tensor, const std::string& file) {
   const auto fail = [&](const std::string& problem) {
     throw UserError("{}: tensor '{}': {}", file, tensor.name, problem);
   };
-  if (tensor.external) fail("its values stand in another file, allowed in the model");
+  if (tensor.external) fail("its values are in another file, allowed in the model");
   if (tensor.type != Type::float32 && tensor.type != Type::int8 && tensor.type != Type::int32 &&
       tensor.type != Type::int64)
     fail(

@@ -86,16 +86,16 @@ const Layers::Handlers& Layers::handlers() {
 }
 
 void Layers::add(const Node& node) {
-  if (node.outputs.empty() || node.inputs.empty()) node.fail("takes or gives nothing");
+  if (node.outputs.empty() || node.inputs.empty()) node.fail("has no inputs or no outputs");
   for (const std::string& output : node.outputs)
     if (given_.contains(output) || padded_.contains(output) || tail_.contains(output) ||
         is_constant(output))
-      node.fail("gives '{}', which stands before it already", output);
+      node.fail("outputs '{}', which is defined before", output);
   if (add_to_tail(node)) return;
   const auto handler = handlers().find(node.type);
   if (handler == handlers().end() || (!node.domain.empty() && node.domain != "ai.onnx")) {
     if (std::ranges::all_of(node.inputs, [&](const auto& input) { return is_constant(input); }))
-      node.fail("computes numbers from the model's own, allowed their result: {}",
+      node.fail("computes constants from the model's constants, allowed their result: {}",
                 "fold constants when the model is exported, or afterwards (onnxsim)");
     node.fail("found an unknown operator, allowed {}",
               config::names_near(node.type, mapped(handlers(), &Handlers::value_type::first)));
@@ -108,9 +108,8 @@ bool Layers::add_to_tail(const Node& node) {
   const auto in_tail = [&](const std::string& input) { return tail_.contains(input); };
   if (!std::ranges::any_of(inputs, in_tail)) return false;
   if (!contains(kTailOperators, node.type))
-    node.fail(
-        "comes behind fully connected layers or a change of shape, which are left out: allowed {}",
-        config::list_of(kTailOperators));
+    node.fail("follows fully connected layers or a change of shape, which are left out: allowed {}",
+              config::list_of(kTailOperators));
   begin_tail(node);
   return true;
 }
@@ -126,29 +125,29 @@ void Layers::begin_tail(const Node& node) {
 void Layers::fail_unknown(const Node& node, const std::string& tensor) const {
   if (const auto giver = givers_.find(tensor); giver != givers_.end())
     node.fail(
-        "takes '{}', which node '{}' gives later: nodes stand in the order of their "
-        "execution, and form no cycle",
+        "uses '{}', which node '{}' computes later: nodes must be in order of execution, without "
+        "cycles",
         tensor, giver->second);
-  node.fail("takes '{}', which nothing gives", tensor);
+  node.fail("uses '{}', which nothing computes", tensor);
 }
 
 std::size_t Layers::step_of(const Node& node, std::size_t input) const {
   std::string tensor = node.input(input);
   if (const auto padded = padded_.find(tensor); padded != padded_.end()) {
     if (node.type != "Conv" && node.type != "AveragePool")
-      node.fail("takes what a Pad gives, allowed for Conv, AveragePool");
+      node.fail("uses the output of a Pad, allowed for Conv, AveragePool");
     tensor = padded->second.from;
   }
   if (const auto found = given_.find(tensor); found != given_.end()) return found->second;
   if (is_constant(tensor))
-    node.fail("takes the numbers '{}' of the model, allowed what other nodes give", tensor);
+    node.fail("uses the constant '{}' of the model, allowed outputs of other nodes", tensor);
   fail_unknown(node, tensor);
 }
 
 Layers::Step& Layers::changed(const Node& node) {
   Step& step = steps_[step_of(node, 0)];
   if (step.shared || uses_.at(node.input(0)) != 1)
-    node.fail("takes '{}', which others take too, allowed it alone", node.input(0));
+    node.fail("uses '{}', which other nodes use too, allowed only this one", node.input(0));
   return step;
 }
 
@@ -181,8 +180,10 @@ void Layers::add_convolution(const Node& node) {
   const std::int64_t groups = node.integer("group", 1);
   const bool depthwise = groups > 1;
   if (groups < 1 || (depthwise && (w.dims[0] != groups || w.dims[1] != 1)))
-    node.fail("found {} groups and W of {}, allowed 1 group, or as many as outputs of 1 channel",
-              groups, fmt::join(w.dims, "x"));
+    node.fail(
+        "found {} groups and W of {}, allowed 1 group, or as many groups as outputs, of 1 channel "
+        "each",
+        groups, fmt::join(w.dims, "x"));
   Step step(depthwise ? Operator::depthwise_convolution : Operator::convolution);
   step.statement.window = node.window(std::pair{w.dims[2], w.dims[3]});
   add_padding(node, step.statement.window);
@@ -222,7 +223,8 @@ void Layers::normalise(const Node& node) {
   node.require_inputs(5, 5);
   // Up to opset 13 further outputs are what says that a model trains.
   if (node.integer("training_mode", 0) != 0 || node.outputs.size() > 1)
-    node.fail("is of a model that trains, allowed one exported to be used (training_mode 0)");
+    node.fail(
+        "is of a model in training mode, allowed one exported for inference (training_mode 0)");
   std::vector<std::vector<double>> parameters;
   for (std::size_t i = 1; i < 5; ++i) {
     parameters.push_back(constant(node, i).values);
@@ -244,7 +246,7 @@ void Layers::normalise(const Node& node) {
     bias = (bias - parameters[2][channel]) * factor + parameters[1][channel];
     if (!std::isfinite(static_cast<float>(bias)) ||
         !std::ranges::all_of(weights, [](float value) { return std::isfinite(value); }))
-      node.fail("the weights and bias of channel {} become larger than f32 holds", channel);
+      node.fail("the weights and bias of channel {} exceed the range of f32", channel);
   }
 }
 
@@ -257,8 +259,8 @@ void Layers::clip(const Node& node) {
   constexpr double kLargest = std::numeric_limits<float>::max();  // opset 6 cuts there
   const double low = bound("min", 1, -kNone), high = bound("max", 2, kNone);
   if (low != 0 || high < kLargest)
-    node.fail("cuts below {} and above {}, allowed below 0 alone: {}", low, high,
-              "a Relu, which would take as many cycles as a ReLU6");
+    node.fail("clips below {} and above {}, allowed only below 0: {}", low, high,
+              "a Relu would take as many cycles as a ReLU6");
   fuse_relu(node);
 }
 
@@ -268,8 +270,8 @@ void Layers::fuse_relu(const Node& node) {
   while (step->statement.op == Operator::max_pool && step->source) step = &steps_[*step->source];
   if (step->weight_channels == 0 && step->statement.op != Operator::add)
     node.fail(
-        "takes what layer '{}' gives, allowed a Conv, a BatchNormalization, an Add, or a MaxPool "
-        "that alone takes what one of these gives",
+        "uses the output of layer '{}', allowed a Conv, a BatchNormalization, an Add, or a MaxPool "
+        "that is the only user of one of these",
         step->statement.name);
   step->statement.relu = true;
   alias(node);

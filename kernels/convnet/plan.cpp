@@ -35,13 +35,13 @@ void require_known(const Network& network) {
     const Window& window = layer.window;
     if (layer.op == Operator::depthwise_convolution)
       refuse(
-          "found depthwise_convolution, which a normalisation behind no Conv is too: cores have no "
-          "code for it, tiles that exchange have (machine bow, dtype f16)");
+          "found depthwise_convolution (also a normalisation that follows no Conv): cores have no "
+          "code for it, tiles with an exchange have (machine bow, dtype f16)");
     if (layer.op == Operator::max_pool &&
         window.top + window.left + window.bottom + window.right > 0 &&
         !is_nonnegative(network, layer.inputs[0]))
       refuse(
-          "found padding around a tensor that may be negative, allowed behind ReLU: the DMA pads "
+          "found padding around a tensor that may be negative, allowed after ReLU: the DMA pads "
           "with zeros, which would win");
   }
 }
@@ -247,12 +247,12 @@ void Planner::make_addition(std::uint32_t number) {
     };
     if (!addition)
       throw KeyError(key(*pin, "adds"),
-                     "found true, allowed of a convolution whose results one addition alone takes, "
-                     "as the last of its operands that is made");
+                     "found true, allowed for a convolution whose only user is an addition, as its "
+                     "last computed operand");
     if (other != nullptr)
       throw KeyError(key(*other, "layer"),
-                     "found {}, allowed other layers: {} makes this addition (adds)", other->layer,
-                     pin->layer);
+                     "found {}, allowed other layers: {} includes this addition (adds)",
+                     other->layer, pin->layer);
     plan_.made[*addition] = true;
     return;
   }

@@ -57,7 +57,7 @@ void Planner::split() {
               fmt::format("at most the {} of the array", counted(all, "column")));
       if (!first) first = pin;
       require(columns_of(*pin) == columns_of(*first),
-              fmt::format("{}, as of {}: what is added or concatenated is split alike",
+              fmt::format("{}, as for {}: added and concatenated tensors have equal splits",
                           columns_of(*first), first->layer));
     }
     if (first)

@@ -46,7 +46,7 @@ bool Planner::take_pinned(LayerShape& shape) const {
           "\"rows\" or \"weights\" of layers but convolutions that are not pruned, or with zeros");
   const std::uint32_t bytes = shape.core_layout().bytes();
   require(bytes <= core_capacity_, "rows", mapping.rows,
-          fmt::format("mappings of at most {} bytes of a core; this one takes {}", core_capacity_,
+          fmt::format("mappings of at most {} bytes of a core; this one needs {}", core_capacity_,
                       bytes));
   return true;
 }
@@ -60,12 +60,12 @@ Priced Planner::best(LayerShape& shape) {
   if (const auto found = fastest(shape)) return *found;
   if (staged_limit_ != UINT32_MAX)
     throw UserError(
-        "network {}: layer {}: one row of {} and its results, on their way from and to DDR, do not "
-        "fit half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
+        "network {}: layer {}: one row of {} and its results, in transfer from and to DDR, do not "
+        "fit in half of a memory tile of {} KiB (machine.nodes[0].tile.sram_kib)",
         plan_.network->name, shape.layer().name, text_of(shape.layer().output),
         machine_.nodes[0].tile.sram_kib);
   throw UserError(
-      "layer {}: one row of {} with {} channels of its weights does not fit a core of {} KiB "
+      "layer {}: one row of {} with {} channels of its weights does not fit in a core of {} KiB "
       "(machine.tile.sram_kib)",
       shape.layer().name, text_of(shape.layer().output),
       block_planes(shape.type()) * shape.type().outputs, machine_.tile.sram_kib);

@@ -41,7 +41,7 @@ class Calibration {
     const int image_exponent = layers_.front().exponent;
     find_exponents();
     for (std::size_t round = 0; raise_exponents(); ++round)
-      require(layers_.back(), round < layers_.size() * kMostExponent, "scales have no end");
+      require(layers_.back(), round < layers_.size() * kMostExponent, "scales do not converge");
     for (std::size_t i = 1; i < layers_.size(); ++i) set_scales(i);
     rescale(model_.image, layers_.front().exponent - image_exponent);
   }
@@ -93,7 +93,7 @@ class Calibration {
     const int shift = layer.exponent - sum_exponent(number);
     require(layer, shift >= 0, "its fixed exponent is below that of its sums");
     require(layer, shift <= static_cast<int>(kMostShift),
-            "its values are too small beside those that it shares its scale with");
+            "its values are too small for the scale that it shares");
     layer.shift = static_cast<std::uint32_t>(shift);
     set_factors(number);
   }
@@ -164,7 +164,8 @@ class Calibration {
   bool raise(std::size_t number, int exponent) {
     Layer& layer = layers_[number];
     if (layer.exponent >= exponent) return false;
-    require(layer, !layer.fixed_exponent, "its fixed exponent is too small for those beside it");
+    require(layer, !layer.fixed_exponent,
+            "its fixed exponent is too small for the tensors that share it");
     require(layer, exponent <= kMostExponent, "its values are too large");
     layer.exponent = exponent;
     return true;

@@ -225,7 +225,7 @@ arrays::Array array_of(const MachineConfig& machine) {
     if (!overlap)
       throw KeyError(path + ".overlap",
                      "found false, allowed true: cores and DDR start transfers of products before "
-                     "they wait for those that bring what is asked for");
+                     "they wait for the requested ones");
   };
   require_overlap("machine.tile", machine.tile.overlap);
   for (std::size_t i = 0; i < machine.nodes.size(); ++i)

@@ -36,7 +36,7 @@ Candidate plan_for(const Options& options, MachineCosts& costs) {
   if (!options.plan) return choose_plan(problem, costs);
   if (!problem.any_partials && options.plan->partials != problem.partials) {
     throw KeyError("workload.plan.partials",
-                   "found {}, allowed {}: workload.partials or dtype asks for it",
+                   "found {}, allowed {}, given by workload.partials or dtype",
                    config::name_of(data::kFloatTypes, options.plan->partials),
                    config::name_of(data::kFloatTypes, problem.partials));
   }

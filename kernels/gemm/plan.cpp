@@ -27,8 +27,8 @@ void require_rounds(const Problem& problem, const Plan& plan) {
                  "1 or an even number with rounds of m or n and loads beside them");
   if (!RoundGrid(problem, plan).needs_all())
     throw KeyError("workload.plan.rounds",
-                   "found {} x {} x {}, allowed as many as parts of whole blocks need, of k one "
-                   "more where that makes their number even",
+                   "found {} x {} x {}, allowed as many as parts of whole blocks need, for k one "
+                   "more if that makes their number even",
                    m, n, k);
 }
 
@@ -84,7 +84,7 @@ Candidate pinned_plan(const Plan& pinned, const Problem& problem, MachineCosts& 
   const BlockShape block =
       block_shape(problem.unit, problem.dtype, plan.partials, plan.unit, "workload.plan.unit");
   if (problem.grain % block.depth != 0 || problem.grain % block.columns != 0)
-    throw KeyError("workload.plan.unit", "found {} x {}, allowed what divides the padding of {}",
+    throw KeyError("workload.plan.unit", "found {} x {}, allowed divisors of the padding of {}",
                    block.depth, block.columns, problem.grain);
   require_rounds(problem, plan);
   const Product most =

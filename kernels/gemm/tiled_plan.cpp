@@ -95,9 +95,10 @@ class TiledPlans {
     if (!plans_.bounds().empty()) return;
     const std::uint32_t parts = pinned_.depth_parts;
     if (parts > ceil_div(problem_.product.k, least_step()) || depths(std::max(parts, 1U)).empty())
-      kernels::require_pinned(false, "depth_parts", parts,
-                              "parts of which each has some of a depth of {}, in steps of {}",
-                              problem_.product.k, least_step());
+      kernels::require_pinned(
+          false, "depth_parts", parts,
+          "numbers for which each part has some of a depth of {}, in steps of {}",
+          problem_.product.k, least_step());
     const auto& [key, found] = parts > 1           ? std::pair{"depth_parts", parts}
                                : pinned_.rows != 0 ? std::pair{"rows", pinned_.rows}
                                                    : std::pair{"columns", pinned_.columns};

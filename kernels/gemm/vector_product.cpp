@@ -100,8 +100,7 @@ const VectorType* vector_type_on(const MachineConfig& machine, Type dtype) {
                    config::name_of(kElementTypes, dtype));
   if (type != nullptr && !shape_of(machine.tile.matrix_unit, dtype).exists())
     throw KeyError(fmt::format("machine.tile.matrix_unit.{}.outputs", type->name),
-                   "found 0, allowed {}: products of {} are made on that unit", type->outputs,
-                   type->name);
+                   "found 0, allowed {}: products of {} use that unit", type->outputs, type->name);
   return type;
 }
 
@@ -131,9 +130,9 @@ PricedProduct vector_plan(const VectorPlan& pinned, const Product& product, cons
   if (best) return *best;
   if (!misfit.empty()) throw UserError(misfit);
   if (pinned != VectorPlan{})
-    throw KeyError("workload.plan", "found tiles that take {} bytes of {} at least, allowed {}",
+    throw KeyError("workload.plan", "found tiles that need at least {} bytes of {}, allowed {}",
                    short_of.needed, short_of.what, short_of.there);
-  throw UserError("a product of {}: the smallest tiles take {} bytes of {}, which has {}",
+  throw UserError("a product of {}: the smallest tiles need {} bytes of {}, which has {}",
                   problem_text(type, product), short_of.needed, short_of.what, short_of.there);
 }
 

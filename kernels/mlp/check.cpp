@@ -98,7 +98,7 @@ class Comparisons {
   [[nodiscard]] std::string note() const {
     std::string text;
     if (diverges_)
-      text = fmt::format("plain training diverges too: nothing is compared from step {} of {} on",
+      text = fmt::format("plain training diverges too: nothing is compared from step {} of {}",
                          comparable_ + 1, steps_);
     else if (comparable_ < steps_)
       text =

@@ -152,11 +152,11 @@ Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
       if (machine.tile.contexts % plan.workers_n == 0) consider(plan);
   }
   if (!best)
-    return {nullptr, fmt::format("mlp: a layer of {} stacks of {} features for {} samples needs "
-                                 "{} bytes a tile, of which {} are taken, allowed {} "
-                                 "(machine.tile.sram_kib {})",
-                                 linear.stacks(), problem.features, room_of.samples, least,
-                                 room_of.kept, room, machine.tile.sram_kib)};
+    return {nullptr,
+            fmt::format("mlp: a layer of {} stacks of {} features for {} samples needs {} bytes "
+                        "per tile, of which {} are in use, allowed {} (machine.tile.sram_kib {})",
+                        linear.stacks(), problem.features, room_of.samples, least, room_of.kept,
+                        room, machine.tile.sram_kib)};
   return {
       std::make_shared<const ButterflyPlan>(ButterflyPlan{{problem, best->plan}, best->tile_bytes}),
       {}};

@@ -47,10 +47,10 @@ void describe(config::Fields& fields, Options& options) {
   fields.require(chains, "layers",
                  options.layers.empty()
                      ? std::string("found none, allowed one or more")
-                     : fmt::format("found {} outputs of the last one, allowed {}, one a class",
+                     : fmt::format("found {} outputs of the last one, allowed {}, one per class",
                                    options.layers.back().outputs, options.data.classes));
   fields.require(options.batch % options.replicas == 0, "replicas",
-                 "found {}, allowed what divides workload.batch {}", options.replicas,
+                 "found {}, allowed divisors of workload.batch {}", options.replicas,
                  options.batch);
 }
 

@@ -134,7 +134,7 @@ void describe(config::Fields& fields, LayerOptions& layer) {
                 "false: it is fixed"},
                layer.learn_gamma);
   fields.require(!layer.learn_gamma || layer.gamma.has_value(), "learn_gamma",
-                 "found true without gamma, allowed with gamma, the number that it begins with");
+                 "found true without gamma, allowed with gamma, its initial value");
   belongs(fields, layer, "rank", {LayerKind::low_rank, LayerKind::pixelfly});
   belongs(fields, layer, "parameters", {LayerKind::butterfly});
   for (const std::string_view key : {"block", "butterfly_size", "factors", "gamma", "learn_gamma"})

@@ -33,8 +33,7 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
   const std::uint64_t most = bytes / data::element_bytes(options.weights.dtype) / rows;
   if (options.rank <= most) return;
   throw KeyError("workload.rank",
-                 "found {}, allowed 0 to {}: the {} elements of U and V are more than "
-                 "{} tiles of {} KiB hold",
+                 "found {}, allowed 0 to {}: the {} elements of U and V exceed {} tiles of {} KiB",
                  options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib);
 }
 
@@ -130,7 +129,7 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
   require_room(options, std::uint64_t{s.rows} + s.columns, machine);
   if (s.blocks() == 0)
     throw KeyError(options.weights.matrix.empty() ? "workload.pattern" : "workload.matrix",
-                   "found a mask without blocks, allowed one block of S and up");
+                   "found a mask without blocks, allowed one block of S or more");
   const std::uint32_t rows = s.rows;
   const std::uint32_t columns = s.columns;
   return {std::move(s), factor(options, rows, options.u, "u", sparse::kLeftStream),

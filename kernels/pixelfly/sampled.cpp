@@ -149,7 +149,7 @@ class SampledSearch {
       Sampled none{};
       const std::uint64_t least = least_ + operands_.beside;
       none.misfit = least > sram_bytes(machine.tile) ? overflow(what, least)
-                                                     : what + ": its intervals need more tiles";
+                                                     : what + ": its parts need more tiles";
       return none;
     }
     plan::Space space;

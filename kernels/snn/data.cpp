@@ -125,13 +125,13 @@ void describe(config::Fields& fields, DataOptions& data) {
                 "incomplete last batch is not used"},
                data.test_samples, {0, 1U << 24});
   fields.require(data.raster.empty() || data.events.empty(), "events",
-                 "found beside raster, allowed one of both");
+                 "found with raster, allowed one of both");
   fields.require(!labelled || data.recordings.empty(), "recordings",
-                 "found beside raster or events, allowed one of them");
+                 "found with raster or events, allowed one of them");
   fields.require(labelled != data.labels.empty(), "labels",
                  labelled    ? "not given, but required"
                  : synthetic ? "found without raster or events"
-                             : "found beside recordings, which have labels");
+                             : "found with recordings, which have labels");
 }
 
 Data::Data(const DataOptions& options, std::uint32_t steps, std::uint64_t seed)
@@ -201,7 +201,7 @@ void Data::read_events(const DataOptions& options) {
                          bounds[i] - 1));
     const std::uint64_t place = event.numbers[0] * steps_ + event.numbers[1];
     if (place < before)
-      fail(fmt::format("sample {} step {} stands behind sample {} step {}, allowed in order",
+      fail(fmt::format("sample {} step {} follows sample {} step {}, allowed in order",
                        event.numbers[0], event.numbers[1], before / steps_, before % steps_));
     for (; before < place; ++before) add_step(events);
     events.push_back(static_cast<std::uint32_t>(event.numbers[2] + event.numbers[3] * bounds[2]));

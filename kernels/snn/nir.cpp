@@ -134,11 +134,11 @@ Network from_nir(const data::NirNetwork& nir, double seconds, const std::string&
         layer.weights = weights_of(*input.weights, inputs);
       } else if (input.from == i) {
         if (layer.kind == NeuronKind::integrator)
-          reader.fail("takes its own output, allowed for neurons that spike");
+          reader.fail("uses its own output, allowed for neurons that spike");
         count(layer.neurons);
         layer.recurrent_weights = weights_of(*input.weights, layer.neurons);
       } else {
-        reader.fail("takes the spikes of '{}', expected those of the layer before it and its own",
+        reader.fail("uses the spikes of '{}', expected those of the layer before it and its own",
                     input.from ? nir.populations[*input.from].name : "Input");
       }
     }

@@ -41,16 +41,15 @@ std::uint32_t tiles_needed(const Network& network, std::uint32_t per_tile) {
 std::uint32_t neurons_per_tile(const Network& network, std::uint32_t given,
                                const MachineConfig& machine) {
   if (network.layers.size() > machine.tiles)
-    throw KeyError("workload.layers", "found {} layers, allowed {}, one a tile",
+    throw KeyError("workload.layers", "found {} layers, allowed {}, one per tile",
                    network.layers.size(), machine.tiles);
   std::uint32_t fewest = 2;
   while (tiles_needed(network, fewest) > machine.tiles) fewest += 2;
   if (given == 0) return fewest;
   if (given < fewest && tiles_needed(network, given) > machine.tiles)
     throw KeyError("workload.neurons_per_tile",
-                   "found {}, for which {} neurons need {} tiles of {}, allowed {} or "
-                   "more",
-                   given, network.neurons(), tiles_needed(network, given), machine.tiles, fewest);
+                   "found {}, for which {} neurons need {} tiles of {}, allowed {} or more", given,
+                   network.neurons(), tiles_needed(network, given), machine.tiles, fewest);
   return given;
 }
 

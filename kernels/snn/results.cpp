@@ -86,10 +86,10 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
         grouped(all.left_out), grouped(all.left_out + all.taken), data_.max_events()));
   json["events_merged"] = data_.merged();
   if (data_.merged() > 0)
-    json["dropped"].push_back(fmt::format(
-        "events merged: {} of an input that has one in the step already, or of values other than 1 "
-        "(workload.data)",
-        grouped(data_.merged())));
+    json["dropped"].push_back(
+        fmt::format("events merged: {} with an earlier event of the same input and step, or of "
+                    "values other than 1 (workload.data)",
+                    grouped(data_.merged())));
   if (options_.data.recordings.empty()) return taken;
   const auto left_out = [&](const char* key, std::uint64_t count, const char* why) {
     json[key] = count;
@@ -97,7 +97,7 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
       json["dropped"].push_back(fmt::format("events not used: {} {}", grouped(count), why));
   };
   left_out("events_cropped", data_.cropped(),
-           "behind the last step (workload.time_steps, workload.data.step_microseconds)");
+           "after the last step (workload.time_steps, workload.data.step_microseconds)");
   left_out("events_turned_off", data_.turned_off(), "of polarity off (workload.data.polarity)");
   for (const std::string& line : data_.not_used()) json["dropped"].push_back(line);
   return taken;

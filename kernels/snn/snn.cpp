@@ -60,8 +60,7 @@ Snn::Snn(Options options, MachineCosts& costs)
   options_.learning.all_steps = turns_.steps;
   if (network_.outputs() != data_.classes())
     throw KeyError(options_.network.empty() ? "workload.layers" : "workload.network",
-                   "found {} outputs of the last one, allowed {}, "
-                   "one a class{}",
+                   "found {} outputs of the last one, allowed {}, one per class{}",
                    network_.outputs(), data_.classes(), suiting(options_, network_));
   if (options_.activations == Activations::dense) {
     require_dense(options_);
@@ -193,7 +192,7 @@ const Options& Snn::fitting() const {
   const std::uint64_t bytes = weight_bytes(options_, data_.inputs());
   const std::uint64_t room = std::uint64_t{machine_.tiles} * machine_.tile.sram_kib * 1024;
   if (bytes > room)
-    throw KeyError("workload.layers", "found {} bytes of weights, allowed {}, all SRAM of {} tiles",
+    throw KeyError("workload.layers", "found {} bytes of weights, allowed {}, the SRAM of {} tiles",
                    bytes, room, machine_.tiles);
   return options_;
 }
@@ -206,7 +205,7 @@ void Snn::require_room() const {
   const auto require = [&](std::uint64_t bytes, const char* key, std::uint32_t found,
                            const char* what) {
     if (bytes > room)
-      throw KeyError(key, "found {}, for which {} take {} bytes of a tile, allowed {}", found, what,
+      throw KeyError(key, "found {}, for which {} need {} bytes of a tile, allowed {}", found, what,
                      bytes, room);
   };
   for (const ListPlan& list : plan_.lists) {

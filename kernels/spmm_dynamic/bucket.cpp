@@ -146,8 +146,8 @@ class Packer {
     }
     if (blocks == 0) return;
     throw UserError(
-        "workload: the buckets are full: {} of {} blocks of {} x {} have no room; {} of {} units "
-        "of values and {} of {} words of lists are used in {} pools. Raise workload.max_density, "
+        "workload: the buckets are full: {} of {} blocks of {} x {} do not fit; {} of {} units of "
+        "values and {} of {} words of lists are used in {} pools. Raise workload.max_density, "
         "workload.max_nonzeros or workload.headroom",
         blocks, packing_.blocks, w_.block, w_.block, units,
         std::uint64_t{shape_.units} * packing_.pools.size(), words,

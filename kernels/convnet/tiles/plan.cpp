@@ -270,10 +270,10 @@ class Planner {
     for (const LayerOptions& layer : layers_) least += spread(held(geometry(layer.number, {})), {});
     const std::string what =
         failed_.bytes == 0
-            ? fmt::format("its weights and results need {} bytes of a tile and more", least)
+            ? fmt::format("its weights and results need more than {} bytes of a tile", least)
             : fmt::format(
-                  "layer '{}' needs {} bytes of a tile beside the {} that weights, results "
-                  "and transfers of the others take",
+                  "layer '{}' needs {} bytes of a tile in addition to the {} for weights, results "
+                  "and transfers of other layers",
                   network.layers[failed_.layer].name, failed_.bytes, failed_.beside);
     throw UserError(
         "{} does not fit in f16: {}, allowed {} (machine.tile.sram_kib {}, "
@@ -325,7 +325,7 @@ std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan)
     const std::uint64_t parts =
         std::uint64_t{split.rows} * split.columns * split.outputs * split.inputs;
     require(parts <= problem.tiles, "rows", split.rows,
-            fmt::format("fewer: all parts take one of {} tiles each", problem.tiles));
+            fmt::format("fewer: each part needs one of {} tiles", problem.tiles));
     splits[number] = split;
   }
   return splits;

@@ -92,10 +92,10 @@ std::vector<std::optional<LayerShape>> layer_shapes(const Network& network,
                                                     const BlockShape& block) {
   for (const Layer& layer : network.layers)
     if (layer.inputs.size() > 1 && std::ranges::count(layer.inputs, 0U) > 0)
-      throw KeyError("workload.network",
-                     "layer '{}': found the image beside other tensors, allowed the "
-                     "image alone with dtype f16",
-                     layer.name);
+      throw KeyError(
+          "workload.network",
+          "layer '{}': found the image with other tensors, allowed the image alone with dtype f16",
+          layer.name);
   std::vector<std::optional<LayerShape>> shapes(network.layers.size());
   for (std::uint32_t i = 1; i < network.layers.size(); ++i)
     if (network.layers[i].op != Operator::concatenate) shapes[i] = shape_of(network, i, block);

@@ -144,7 +144,7 @@ TEST_SUITE("unit") {
           "workload.image: found " + path + "a.png of 5x7x3, allowed 7x5x3");
     CHECK(found("a.png", png_of(pixels), {5, 7, 4}) ==
           "workload.image: found " + path +
-              "a.png for an input of 5x7x4, allowed .npy files, as it has other than 1 or 3 "
+              "a.png for an input of 5x7x4, allowed .npy files, since it has neither 1 nor 3 "
               "channels");
     CHECK(found("a.gif", "GIF", {5, 7, 3}) ==
           "workload.image: found " + path + "a.gif, allowed .npy, .png, .jpg, .jpeg files");
@@ -154,12 +154,12 @@ TEST_SUITE("unit") {
           "workload.image: found " + path + "a.npy of type <u2, allowed |u1, |i1, <f4");
     CHECK(found("a.npy", npy_of<float>("<f4", {1, 1, 1}, {NAN}), {1, 1, 1}).starts_with(path));
     std::string png = png_of(pixels), jpeg = jpeg_of(pixels);
-    CHECK(found("a.png", "no", {5, 7, 3}).starts_with(path + "a.png: no PNG image: "));
+    CHECK(found("a.png", "no", {5, 7, 3}).starts_with(path + "a.png: not a PNG image: "));
     CHECK(found("a.png", png.substr(0, png.size() - 30), {5, 7, 3})
-              .starts_with(path + "a.png: no PNG image: "));
-    CHECK(found("a.jpg", "no", {5, 7, 3}).starts_with(path + "a.jpg: no JPEG image: "));
+              .starts_with(path + "a.png: not a PNG image: "));
+    CHECK(found("a.jpg", "no", {5, 7, 3}).starts_with(path + "a.jpg: not a JPEG image: "));
     CHECK(found("a.jpg", jpeg.substr(0, jpeg.size() / 2), {5, 7, 3})
-              .starts_with(path + "a.jpg: no JPEG image: "));
+              .starts_with(path + "a.jpg: not a JPEG image: "));
   }
 
   TEST_CASE("changed bytes of a PNG or JPEG do no harm") {

@@ -55,12 +55,12 @@ TEST_SUITE("unit") {
     model.initializers["var"].floats.assign(16, 0);
     norm.attributes["epsilon"].number = 1e-8F;
     CHECK(message(with(model, norm)) ==
-          "node 'nn' (BatchNormalization): the weights and bias of channel 0 become larger than "
-          "f32 holds");
+          "node 'nn' (BatchNormalization): the weights and bias of channel 0 exceed the range of "
+          "f32");
     norm.outputs.insert(norm.outputs.end(), {"mean of the batch", "its variance"});
     CHECK(message(with(model, norm)) ==
-          "node 'nn' (BatchNormalization): is of a model that trains, allowed one exported to be "
-          "used (training_mode 0)");
+          "node 'nn' (BatchNormalization): is of a model in training mode, allowed one exported "
+          "for inference (training_mode 0)");
   }
 
   TEST_CASE("a normalisation of anything but a convolution is one of 1x1 for itself") {
@@ -136,8 +136,7 @@ TEST_SUITE("unit") {
     const CommandFolder folder{{"mine.onnx", encoded(model)}};
     const auto answer = folder.done("check -", R"({"machine": "aie2_2x2", "workload":
       {"kernel": "convnet", "network": "mine.onnx"}})");
-    CHECK(test::holds(answer.out,
-                      "\n  not simulated, in no number here: nf, ny, which come behind "));
+    CHECK(test::holds(answer.out, "\n  not simulated and not counted: nf, ny, after "));
   }
 
   TEST_CASE("forms in which exporters write a network are read") {
@@ -158,7 +157,7 @@ TEST_SUITE("unit") {
     CHECK(file.network.layers.back().output == convnet::Shape{1, 1, 16});
     CHECK(file.skipped == Names{"nShape", "nGather", "nUnsqueeze", "ny"});
     model.outputs.emplace_back("c");
-    CHECK(message(model).starts_with("node 'nr' (Relu): takes what layer 'np' gives, allowed"));
+    CHECK(message(model).starts_with("node 'nr' (Relu): uses the output of layer 'np', allowed"));
     model.outputs.pop_back();
     model.nodes[4].attributes["axes"] = integers({1, 2});
     CHECK(message(model) ==
@@ -221,7 +220,7 @@ TEST_SUITE("unit") {
     CHECK(layer.inputs == std::vector<std::uint32_t>{1});
     model.nodes.back().type = "MaxPool";
     CHECK(message(model) ==
-          "node 'ne' (MaxPool): takes what a Pad gives, allowed for Conv, AveragePool");
+          "node 'ne' (MaxPool): uses the output of a Pad, allowed for Conv, AveragePool");
     model.initializers["pads"].integers[1] = 1;
     CHECK(message(model) ==
           "node 'nd' (Pad): pads: found 0, 1, 1, 2, 0, 0, 0, 1, allowed 0, 0, top, left, 0, 0, "
@@ -271,8 +270,7 @@ TEST_SUITE("unit") {
 
     model.nodes[7].inputs[1] = "2^-6";
     CHECK(message(model) ==
-          "node 'nrd' (DequantizeLinear): its scale is 2^-6, allowed that by which layer 'nc' was "
-          "quantised");
+          "node 'nrd' (DequantizeLinear): its scale is 2^-6, allowed the scale of layer 'nc'");
     model.initializers["2^-6"].floats = {0.3F};
     CHECK(message(model) ==
           "node 'nxq' (QuantizeLinear): its scale is 0.30000001192092896, allowed powers of two");
@@ -281,15 +279,15 @@ TEST_SUITE("unit") {
     CHECK(message(model) == "node 'nxq' (QuantizeLinear): its zero point is 3, allowed 0");
     model.nodes[0].inputs.pop_back();
     CHECK(message(model) ==
-          "node 'nxq' (QuantizeLinear): has no zero point and makes uint8 therefore, allowed one "
-          "of int8");
+          "node 'nxq' (QuantizeLinear): has no zero point, which means uint8, allowed one of int8");
   }
 
   TEST_CASE("what is no model, or of another opset, is refused") {
     const std::string whole = encoded(base_model());
-    CHECK(message_of("") == "no ONNX model: found no graph with nodes");
-    CHECK(message_of("{}") == "no ONNX model: field 15 has the wire type 3");
-    CHECK(message_of(whole.substr(0, whole.size() - 9)) == "no ONNX model: it ends inside a field");
+    CHECK(message_of("") == "not an ONNX model: found no graph with nodes");
+    CHECK(message_of("{}") == "not an ONNX model: field 15 has the wire type 3");
+    CHECK(message_of(whole.substr(0, whole.size() - 9)) ==
+          "not an ONNX model: it ends inside a field");
     Model model = base_model();
     model.opset = 22;
     CHECK(message(model) == "found opset 22, allowed 9 to 21");
@@ -313,35 +311,33 @@ TEST_SUITE("unit") {
             "GlobalAveragePool, Identity, MatMul, MaxPool, Pad, QuantizeLinear, ReduceMean, Relu, "
             "Reshape, Shape, Squeeze");
     refused({node("ConstantOfShape", {"b"}, "d")},
-            "node 'nd' (ConstantOfShape): computes numbers from the model's own, allowed their "
-            "result: fold constants when the model is exported, or afterwards (onnxsim)");
+            "node 'nd' (ConstantOfShape): computes constants from the model's constants, allowed "
+            "their result: fold constants when the model is exported, or afterwards (onnxsim)");
     refused({node("Clip", {"c"}, "d", {{"max", Attribute{.number = 6}}})},
-            "node 'nd' (Clip): cuts below -inf and above 6, allowed below 0 alone: a Relu, which "
-            "would take as many cycles as a ReLU6");
+            "node 'nd' (Clip): clips below -inf and above 6, allowed only below 0: a Relu would "
+            "take as many cycles as a ReLU6");
     refused({node("Relu", {"nothing"}, "d")},
-            "node 'nd' (Relu): takes 'nothing', which nothing gives");
+            "node 'nd' (Relu): uses 'nothing', which nothing computes");
     refused({node("Add", {"c", "e"}, "d"), node("Relu", {"d"}, "e")},
-            "node 'nd' (Add): takes 'e', which node 'ne' gives later: nodes stand in the order of "
-            "their execution, and form no cycle");
-    refused({node("Relu", {"c"}, "x")},
-            "node 'nx' (Relu): gives 'x', which stands before it already");
+            "node 'nd' (Add): uses 'e', which node 'ne' computes later: nodes must be in order of "
+            "execution, without cycles");
+    refused({node("Relu", {"c"}, "x")}, "node 'nx' (Relu): outputs 'x', which is defined before");
     refused({node("Add", {"c", "x"}, "d")},
-            "layer 'nd': takes 'x' of 9x7x3 beside 'nc' of 5x4x16, allowed equal shapes");
+            "layer 'nd': uses 'x' of 9x7x3 with 'nc' of 5x4x16, allowed equal shapes");
     refused({node("Add", {"c", "b"}, "d")},
-            "node 'nd' (Add): takes the numbers 'b' of the model, allowed what other nodes give");
+            "node 'nd' (Add): uses the constant 'b' of the model, allowed outputs of other nodes");
     refused({node("Relu", {"c"}, "d"), node("Add", {"c", "d"}, "e")},
-            "node 'nd' (Relu): takes 'c', which others take too, allowed it alone");
+            "node 'nd' (Relu): uses 'c', which other nodes use too, allowed only this one");
     refused({node("Conv", {"c", "w"}, "d")},
-            "layer 'nd': its weights are for 3 channels, but it takes 5x4x16");
+            "layer 'nd': its weights are for 3 channels, but its input has 5x4x16");
     refused({node("Flatten", {"c"}, "d"), node("Conv", {"d", "w"}, "e")},
-            "node 'ne' (Conv): comes behind fully connected layers or a change of shape, which are "
-            "left out: allowed Add, BatchNormalization, Cast, Clip, Concat, DequantizeLinear, "
-            "Dropout, Flatten, Gather, Gemm, Identity, LogSoftmax, MatMul, QuantizeLinear, Relu, "
-            "Reshape, Shape, Sigmoid, Softmax, Squeeze, Tanh, Unsqueeze");
-    refused(
-        {node("GlobalAveragePool", {"c"}, "d"), node("Relu", {"d"}, "e")},
-        "node 'ne' (Relu): takes what layer 'nd' gives, allowed a Conv, a BatchNormalization, an "
-        "Add, or a MaxPool that alone takes what one of these gives");
+            "node 'ne' (Conv): follows fully connected layers or a change of shape, which are left "
+            "out: allowed Add, BatchNormalization, Cast, Clip, Concat, DequantizeLinear, Dropout, "
+            "Flatten, Gather, Gemm, Identity, LogSoftmax, MatMul, QuantizeLinear, Relu, Reshape, "
+            "Shape, Sigmoid, Softmax, Squeeze, Tanh, Unsqueeze");
+    refused({node("GlobalAveragePool", {"c"}, "d"), node("Relu", {"d"}, "e")},
+            "node 'ne' (Relu): uses the output of layer 'nd', allowed a Conv, a "
+            "BatchNormalization, an Add, or a MaxPool that is the only user of one of these");
   }
 
   TEST_CASE("attributes and weights that layers do not have are refused") {
@@ -357,8 +353,9 @@ TEST_SUITE("unit") {
     refused("strides", integers({0, 1}), "strides: found 0, allowed 1 to 8192");
     refused("kernel_shape", integers({5, 5}), "kernel_shape: found 5x5, but W is of 3x3");
     refused("group", integer(3),
-            "found 3 groups and W of 16x3x3x3, allowed 1 group, or as many as outputs of 1 "
-            "channel");
+            "found 3 groups and W of 16x3x3x3, allowed 1 group, or as many groups as outputs, of 1 "
+            "channel "
+            "each");
     refused("auto_pad", Attribute{.text = "SAME"},
             "auto_pad: found SAME, allowed NOTSET, VALID, SAME_UPPER, SAME_LOWER");
     refused("auto_pad", Attribute{.text = "SAME_UPPER"},
@@ -367,14 +364,13 @@ TEST_SUITE("unit") {
     CHECK(message(model) == "tensor 'w': found values of uint8, allowed float, int8, int32, int64");
     add_int8(model, "w", {16, 3, 3, 3});
     CHECK(message(model) ==
-          "node 'nc' (Conv): takes 'w' of int8, allowed float, or DequantizeLinear before it");
+          "node 'nc' (Conv): uses 'w' of int8, allowed float, or DequantizeLinear before it");
     model = base_model();
     model.initializers["w"].floats.pop_back();
     CHECK(message(model) == "tensor 'w': found 431 values, expected 432 by its extents");
     model = base_model();
     model.initializers["w"].floats[5] = INFINITY;
-    CHECK(message(model) ==
-          "node 'nc' (Conv): takes 'w', in which there are values that are not finite");
+    CHECK(message(model) == "node 'nc' (Conv): uses 'w', which has values that are not finite");
     model = base_model();
     model.inputs[0].dims[2] = 0;
     CHECK(message(model).starts_with("input 'x': found float of 4 extents (0 x 3 x 0 x 7"));

@@ -225,7 +225,8 @@ TEST_SUITE("unit") {
           "network 'mine': layer 'image': its exponent is fixed, but the image has another");
     network.layers[0].fixed_exponent = -7;
     CHECK(message(network, 1, 0) ==
-          "network 'mine': layer 'image': its fixed exponent is too small for those beside it");
+          "network 'mine': layer 'image': its fixed exponent is too small for the tensors that "
+          "share it");
   }
 
   TEST_CASE("weights of a folder are put channels last, a bias may be missing") {

@@ -133,12 +133,12 @@ TEST_SUITE("unit") {
     CHECK(message(chain) == "");
     chain.populations[1].inputs.push_back({std::nullopt, single(1)});
     CHECK(message(chain) ==
-          "a.nir: node 'b' (LIF): takes the spikes of 'Input', expected those of the layer before "
+          "a.nir: node 'b' (LIF): uses the spikes of 'Input', expected those of the layer before "
           "it and its own");
     chain.populations[1] = population("b", "LI", {{"tau", {0.01}}, {"r", {1}}, {"v_leak", {0}}}, 0);
     REQUIRE(message(chain) == "");
     chain.populations[1].inputs.push_back({1, single(1)});
     CHECK(message(chain) ==
-          "a.nir: node 'b' (LI): takes its own output, allowed for neurons that spike");
+          "a.nir: node 'b' (LI): uses its own output, allowed for neurons that spike");
   }
 }

@@ -89,7 +89,7 @@ TEST_SUITE("cli") {
     CHECK(both.results.at("events_merged") == 1);
     CHECK(both.results.at("events_cropped") == 1);
     CHECK(both.results.at("events_turned_off") == 0);
-    CHECK(dropped(both).find("events not used: 1 behind the last step (workload.time_steps, "
+    CHECK(dropped(both).find("events not used: 1 after the last step (workload.time_steps, "
                              "workload.data.step_microseconds)") != std::string::npos);
     CHECK(dropped(both).find("recordings not used: 1 of 3 in Train (workload.data)") !=
           std::string::npos);
@@ -169,7 +169,7 @@ TEST_SUITE("cli") {
     refused("recordings=Train --set workload.data.resolution=35",
             "workload.data.resolution: found 35, allowed up to the sensor's 34");
     refused("recordings=Train --set workload.data.labels=y.npy",
-            "workload.data.labels: found beside recordings, which have labels");
+            "workload.data.labels: found with recordings, which have labels");
     refused("recordings=Train --set workload.data.rate=0.5", "workload.data.rate: found 0.5");
     refused("recordings=Train --set workload.data.polarity=off",
             "workload.data.polarity: found \"off\", allowed both, merged, on");

@@ -57,7 +57,7 @@ TEST_SUITE("unit") {
     pool.units -= 1;
     const std::string text = test::refusal([&] { return pack(w, pool); });
     CHECK(text.starts_with("workload: the buckets are full"));
-    CHECK(text.find(fmt::format("of {} blocks of 8 x 8 have no room", w.blocks())) !=
+    CHECK(text.find(fmt::format("of {} blocks of 8 x 8 do not fit", w.blocks())) !=
           std::string::npos);
   }
 
