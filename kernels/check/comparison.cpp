@@ -148,7 +148,7 @@ std::string Comparison::problem() const {
     const double largest = data::largest_finite(result_.type);
     const bool itself = std::abs(one.expected) > largest;
     const program::Type type = itself ? result_.type : result_.partials;
-    return fmt::format("{} = {:.6g}overflows: the largest {} is {:g}{}, found {}{}", place,
+    return fmt::format("{} = {:.6g} overflows: the largest {} is {:g}{}, found {}{}", place,
                        one.expected, config::name_of(data::kFloatTypes, type),
                        data::largest_finite(type), itself ? "" : ", which intermediate sums exceed",
                        one.found, others);
