@@ -5,10 +5,10 @@
 // wr its real part (Linzer and Feig, Implementation of Efficient FFT Algorithms on Fused Multiply-Add Architectures, 1993).
 // Four legs are two levels of that: legs 2 and 3 by w^2, then odd ones by w.
 //
-// Arguments of a pass, to all workers: bytes from leg to leg in, from leg 0 to legs 1 to 7 out (as many as there are); then for
-// each worker 32 bytes: leg 0 in and out, twiddles, groups, units of a run - 1, bytes from the end of a run to the next in
-// and out, a word of padding. A twiddle is t, -t, wr, -wr: of w^2, then of w. Where one group ends the next begins without a
-// break: its first unit is loaded, and its twiddles, while the last unit of the group before is finished.
+// Arguments of a pass, for all workers: bytes between input legs, bytes from leg 0 to each further leg out (radix - 1 of
+// them); then for each worker 32 bytes: leg 0 in and out, twiddles, groups, units of a run - 1, bytes from the end of a run
+// to the next in and out, a word of padding. A twiddle is t, -t, wr, -wr: first of w^2 (radix 4), then of w. Groups are
+// pipelined: a group's first unit and its twiddles are loaded while the last unit of the group before is finished.
 #include "xtile.h"
 #include "kernels/fft/loads.inc"
 
@@ -51,8 +51,8 @@
   fsd.p   \first, \to, 8
 .endm
 
-// Points a and b (registers of the real parts; the imaginary ones are the next): their sum comes to `sum`, their difference
-// to `difference`; what memory does stands behind each of the four.
+// Butterfly of points a and b (registers of the real parts; imaginary parts in the next ones): writes `sum` and
+// `difference`; m0 to m3 are the memory instructions paired with the four operations.
 .macro cross sum, difference, a, b, m0, m1, m2, m3
   add.2s  (\sum), (\a), (\b)
   \m0
@@ -63,7 +63,7 @@
   sub.2s  (\difference)+1, (\a)+1, (\b)+1
   \m3
 .endm
-// As cross, for a and -i b.
+// Like cross, for a and -i b.
 .macro cross_turned sum, difference, a, b, m0, m1, m2, m3
   add.2s  (\sum), (\a), (\b)+1
   \m0
@@ -75,7 +75,7 @@
   \m3
 .endm
 
-// --- radix 2: a in f0, f1, b in f2, f3, turned b in f4, f5; sum in f6, f7, difference in f8, f9; six slots a unit ------
+// --- radix 2: a in f0, f1, b in f2, f3, w b / wr in f4, f5; sum in f6, f7, difference in f8, f9; six slots a unit ------
 .macro begin_2 memory_0, memory_1, memory_2
   \memory_0
   axpy.2s f4, f21, f3, f2
@@ -154,7 +154,7 @@ codelet fft_radix2_first
 end_codelet fft_radix2_first
 
 // --- radix 4: legs in f0-f7; twiddles of legs 2 and 3 in f20-f23, of odd ones in f24-f27 ------------------------------
-// Legs 2 and 3 turned in f8-f11.
+// Legs 2 and 3 times their twiddle / wr in f8-f11.
 .macro begin_4 memory_0, memory_1, memory_2, memory_3
   \memory_0
   axpy.2s f8, f21, f5, f4
@@ -165,8 +165,8 @@ end_codelet fft_radix2_first
   \memory_3
   axpy.2s f11, f20, f6, f7
 .endm
-// 0 +- 2 in f12-f15, 1 +- 3 in f16-f19, these turned in f8-f11; results in f28, f29 (leg 0), f16, f17 (1), f12, f13 (2), f18,
-// f19 (3); twenty slots
+// 0 +- 2 in f12-f15, 1 +- 3 in f16-f19, the latter times their twiddles / wr in f8-f11; results in f28, f29 (leg 0), f16,
+// f17 (1), f12, f13 (2), f18, f19 (3); twenty slots
 .macro end_4 m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13
   axpy.2s f12, f22, f8, f0
   \m0
@@ -287,7 +287,7 @@ end_codelet fft_radix4_first
 
 // --- radix 8, the first pass: legs in f0-f15, in by t3, t4, s5, s6, t1, t2, s0, s1, out by t5, t6, s7, s8, s10, s11, a1, a2;
 // fifty-two slots a unit
-.set kRoot, 28       // of a half
+.set kRoot, 28       // root of 1/2
 .set kMinusRoot, 29
 .macro eight_legs
   four_legs
@@ -308,7 +308,7 @@ end_codelet fft_radix4_first
   fmv.w.x f28, a5
   fmv.w.x f29, a6
 .endm
-// Legs and the ones four further: sums in f16-f23, differences in f0-f7.
+// Legs i and i + 4: sums in f16-f23, differences in f0-f7.
 .macro sums_8 m0, m1, m2, m3
   \m0
   cross   16, 0, 0, 8, "\m1", "\m2", "\m3"
@@ -316,7 +316,7 @@ end_codelet fft_radix4_first
   cross   20, 4, 4, 12
   cross   22, 6, 6, 14
 .endm
-// Even results out of the sums: leg 0 in f16, f17, 4 in f18, f19, 2 in f20, f21, 6 in f22, f23; a, b, c, d in f8-f15.
+// Even results from the sums: leg 0 in f16, f17, 4 in f18, f19, 2 in f20, f21, 6 in f22, f23; a, b, c, d in f8-f15.
 .macro even_8
   cross   8, 10, 16, 20
   cross   12, 14, 18, 22
@@ -324,7 +324,7 @@ end_codelet fft_radix4_first
   cross   16, 18, 8, 12, nop, nop, "store f16, t5", "store f17, t5"
   cross_turned 20, 22, 10, 14, "store f18, s10", "store f19, s10", "store f20, s7", "store f21, s7"
 .endm
-// Odd results out of the differences: 0 -+ i 2 in f24-f27, 1 -+ i 3 in f16-f19, these with sums and differences of their parts in
+// Odd results from the differences: 0 -+ i 2 in f24-f27, 1 -+ i 3 in f16-f19, sums and differences of the parts of these in
 // f20-f23; leg 1 in f30, f31, 5 in f24, f25, 3 in f16, f17, 7 in f26, f27.
 .macro odd_8 m0, m1, m2, m3, m4, m5, m6, m7
   cross_turned 24, 26, 0, 4, "store f22, a1", "store f23, a1", "\m0", "\m1"

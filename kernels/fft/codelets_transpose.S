@@ -1,7 +1,7 @@
 // Transpositions: two rows at a time become the two points of a unit.
-// Arguments, to all workers: in, out, twiddles (laid out as in), list of pairs of rows (offset out of their first column,
-// bytes out from column to column), bytes of a row, three words of padding; then for each worker 16 bytes: first
-// pair, pairs, first unit of a row, units - 1.
+// Arguments, for all workers: in, out, twiddles (laid out as in), list of pairs of rows (output offset of the first column,
+// output bytes from column to column), bytes of a row, three words of padding; then for each worker 16 bytes: first pair,
+// pairs, first unit of a row, units - 1.
 //
 // t3, t4: rows 0 and 1; s8, s9: their twiddles; t5, t6: two columns before those to be stored next; a7: two columns; s2: pairs
 // left; s3: units - 1; s6: list; s7: first unit - 1; a2: out; a4: a row; a5: from the end of a row's units to the next pair
@@ -37,7 +37,7 @@
   sub     a5, a5, t1
   addi    s7, s7, -1
 .endm
-// Where the columns of the next pair of rows go.
+// Output addresses of the columns of the next pair of rows.
 .macro next_columns
   lw.p    t1, s6, 4
   lw.p    a6, s6, 4

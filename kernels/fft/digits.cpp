@@ -7,7 +7,7 @@ namespace tessera::fft {
 
 namespace {
 
-/// Pairs of values of a digit dealt to `parts` tiles, as values.
+/// The values of part `part` of a digit that is split by pairs into `parts`.
 Interval pairs_of(std::uint32_t length, std::uint32_t parts, std::uint32_t part) {
   const Interval pairs = EvenSplit{length / kUnitPoints, parts}.part(part);
   return {pairs.begin * kUnitPoints, pairs.end * kUnitPoints};
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> Digits::order(std::uint32_t phase) const {
   return digits;
 }
 
-/// Digits to come are split along the axis before them, those done along the axis behind them.
+/// Digits not yet transformed are split along axis digit - 1, transformed ones along axis digit.
 Interval Digits::values(std::uint32_t tile, std::uint32_t phase, std::uint32_t digit) const {
   if (digit == phase) return {0, length(digit)};
   if (digit < phase) return part(digit, coordinate(tile, digit));
@@ -85,7 +85,7 @@ std::uint64_t Digits::turn_whole(std::uint32_t phase) const {
   return whole;
 }
 
-/// Digit `phase` times what the digits behind it stand for: those before divide the circle.
+/// Digit `phase` times the number formed by the later digits of its dimension.
 std::uint64_t Digits::turn(std::uint32_t phase, std::span<const std::uint32_t> values) const {
   std::uint64_t behind = 0;
   for (std::uint64_t d = phase + 1; d < dimension(phase).end; ++d)
@@ -99,7 +99,7 @@ std::uint64_t Digits::input(std::span<const std::uint32_t> values) const {
   return number;
 }
 
-/// The digits of each dimension turned round.
+/// Reverses the digits of each dimension.
 std::uint64_t Digits::output(std::span<const std::uint32_t> values) const {
   std::uint64_t number = 0;
   for (std::uint32_t first = 0; first < phases();) {

@@ -93,7 +93,7 @@ class Digits {
 
   Problem problem_;
   Plan plan_;
-  std::uint32_t row_end_ = 0;  ///< one past the digits of the first of two dimensions
+  std::uint32_t row_end_ = 0;  ///< first digit of the last dimension
 };
 
 template <class Take>

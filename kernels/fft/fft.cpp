@@ -15,7 +15,7 @@ namespace tessera::fft {
 
 namespace {
 
-/// Points on the fullest tile over their mean on all tiles of the machine.
+/// Points on the fullest tile over the mean of all the machine's tiles.
 double fullest_over_mean(const Digits& digits, std::uint32_t tiles) {
   std::uint64_t held = 0;
   const std::uint32_t first = digits.first_phase();
@@ -24,7 +24,7 @@ double fullest_over_mean(const Digits& digits, std::uint32_t tiles) {
   return static_cast<double>(held) / (digits.phases() - first) / mean;
 }
 
-/// Operations of the split-radix transform, the fewest of the known ones that are in use.
+/// Operations of the split-radix transform, the fewest among the algorithms in common use.
 std::uint64_t flops_of(std::uint64_t points) {
   const auto bits = static_cast<std::uint64_t>(std::countr_zero(points));
   return points == 1 ? 0 : 4 * points * bits + 8 - 6 * points;
@@ -104,9 +104,9 @@ WorkloadSummary summary(const Subject& subject, const Plan& plan) {
           .useful_flops = flops_of(subject.problem())};
 }
 
-/// Each of log2 N levels rounds what it computes: independent roundings add up to about
-/// u sqrt(log2 N) of the result's root mean square, of which 12 times are allowed. Points of a file
-/// may round alike: log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
+/// Each of log2 N levels rounds: independent roundings add up to about u sqrt(log2 N) of the
+/// result's root mean square; 12 times that is allowed. Roundings of a file's points may be
+/// correlated: then log2 N levels of at most 7 u, all on one point (Higham, Accuracy and Stability
 /// of Numerical Algorithms, theorem 24.2).
 CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorReader& tensors,
                     HostThreads& threads) {
@@ -116,7 +116,7 @@ CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorRe
   std::vector<Complex> x(total);
   for (std::uint64_t i = 0; i < total; ++i) x[i] = subject.point(i);
   const std::vector<Complex> expected = reference(problem, std::move(x));
-  // Seeded arrays are alike; given ones may differ in size, and each is off by its own.
+  // Seeded arrays share one bound; given ones may differ in magnitude, so each has its own.
   const std::uint64_t alike = seeded ? total : problem.each();
   const double levels = problem.bits();
   const auto allowed_from = [&](std::uint64_t first) {
@@ -138,7 +138,7 @@ CheckResult checked(const Subject& subject, const Plan& /*plan*/, const TensorRe
     comparison.add(
         {row, column, static_cast<double>(found[2 * i + 1]), expected[i].imag(), allowed});
   }
-  // A level's roundings go on to all points; the transform keeps them as random as they were.
+  // A level's roundings spread to all points; the transform keeps them random.
   if (seeded) comparison.judge_mean(0.5 / problem.bits());
   return comparison.result("full");
 }

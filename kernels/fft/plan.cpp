@@ -19,9 +19,9 @@ namespace {
 using kernels::require_pinned;
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kMostFirstBits = 3;  // that a phase's first pass transforms
-constexpr std::uint32_t kMostDigits = 4;     // of one dimension
-constexpr std::uint32_t kMostDigitsOf2 = 2;  // of each of two
+constexpr std::uint32_t kMostFirstBits = 3;  // bits that a phase's first pass transforms at most
+constexpr std::uint32_t kMostDigits = 4;     // most digits of a single dimension
+constexpr std::uint32_t kMostDigitsOf2 = 2;  // most digits of each of two dimensions
 
 std::uint64_t product(const Numbers& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{1}, std::multiplies<>());
@@ -44,16 +44,15 @@ std::uint32_t bits_of(std::uint32_t length) {
   return static_cast<std::uint32_t>(std::countr_zero(length));
 }
 
-/// The tiles that an axis may have: as many as the digits on both of its sides have parts. A batch
-/// is dealt and stays.
+/// The most tiles of an axis: the digits on both its sides must split into that many parts. A
+/// batch's digit is split once and not exchanged.
 std::uint32_t most_parts(const Numbers& lengths, std::size_t axis, const Problem& problem) {
   if (axis < problem.first_phase()) return lengths[axis] / kUnitPoints;
   const bool to_last = axis + 2 == lengths.size();
   return std::min(lengths[axis] / kUnitPoints, lengths[axis + 1] / (to_last ? kUnitPoints : 1));
 }
 
-/// Radices of a phase: 2, 4 or 8 at first, then as many 4 as there are, and a 2 that is left behind
-/// them; or 2 alone.
+/// The candidate radices of a phase: all 2; or first 2, 4 or 8, then 4s, then a 2 if a bit is left.
 std::vector<Numbers> radices_of(std::uint32_t length) {
   const std::uint32_t bits = bits_of(length);
   std::vector<Numbers> all{Numbers(bits, 2)};
@@ -66,7 +65,7 @@ std::vector<Numbers> radices_of(std::uint32_t length) {
   return all;
 }
 
-/// All plans of a problem, with bounds.
+/// All plans of a problem, with lower bounds.
 class Candidates {
  public:
   Candidates(const Subject& subject, kernels::Plans<Plan>& plans)
@@ -96,8 +95,8 @@ class Candidates {
     add_parts(lengths, parts, plans_.machine().tiles);
   }
 
-  /// Along each axis as many tiles as leave the fullest less than fewer do; along the last all that
-  /// are left.
+  /// Tiles along each axis: only counts that reduce the fullest tile's share; along the last axis
+  /// all that remain.
   void add_parts(const Numbers& lengths, Numbers& parts, std::uint32_t tiles) {
     if (parts.size() + 1 >= lengths.size()) return add({lengths, parts, {}});
     const std::uint32_t most = std::min(most_parts(lengths, parts.size(), problem_), tiles);
@@ -113,9 +112,8 @@ class Candidates {
     }
   }
 
-  /// Work of tile 0: its points, once for each bit that is transformed. A plan of much more than
-  /// the least of those with no more phases, which each exchange and transpose, is not worth asking
-  /// for its cost.
+  /// Estimates work as tile 0's points x (bits + 1), summed over phases. Drops a plan that exceeds
+  /// the least work among plans with no more phases by over a quarter.
   void add(Plan plan) {
     const Digits digits(problem_, plan);
     std::uint64_t work = 0;
@@ -129,8 +127,8 @@ class Candidates {
     found_.push_back(std::move(plan));
   }
 
-  /// Chooses the radices; returns what the passes, the transpositions between phases and the
-  /// exchanges take at least.
+  /// Chooses the radices; returns a lower bound on the cycles of passes, transpositions between
+  /// phases and exchanges.
   std::uint64_t complete(Plan& plan) {
     const Digits digits(problem_, plan);
     const std::uint32_t last = digits.phases() - 1;
@@ -181,11 +179,11 @@ class Candidates {
   kernels::Plans<Plan>& plans_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Passes> passes_;  ///< by length and columns
   std::vector<Plan> found_;
-  std::map<std::size_t, std::uint64_t> least_work_;  ///< by the most phases of the plans
+  std::map<std::size_t, std::uint64_t> least_work_;  ///< by number of digits of the plans
 };
 
-/// True if the first of `lengths` are the batch, if there is one, the next a dimension of this many
-/// points, and the others the other.
+/// True if `lengths` are the batch (if there is one), then digits of problem.rows, then digits of
+/// problem.points.
 bool divides(const Numbers& lengths, const Problem& problem) {
   std::uint64_t rows = 1;
   std::size_t at = problem.first_phase();
@@ -255,7 +253,7 @@ void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Pla
   Candidates(*subject, plans).add_all();
 }
 
-/// Points lie where they are and where they go next.
+/// Two buffers of points: source and destination of a pass.
 std::uint64_t least_bytes(const Subject& subject, const Plan& plan) {
   return 2 * Digits(subject.problem(), plan).most_held(0) * kPointBytes;
 }

@@ -18,18 +18,18 @@ void store_point(std::span<std::byte> into, std::uint64_t byte, double real, dou
   data::store_element(kType, into, byte / kRealBytes + 2, imaginary);
 }
 
-/// The number of a point whose parts lie at a byte and two words behind it.
+/// Adds point `number`: its real part is at `byte`, its imaginary part two f32 further.
 void add_point(std::uint64_t byte, std::uint64_t number, program::Runs& runs) {
   runs.add(byte / kRealBytes, 2 * number);
   runs.add(byte / kRealBytes + 2, 2 * number + 1);
 }
 
-/// Byte of point `at` of a stretch of points in their order.
+/// Byte offset of point `at` in a stretch of points in order.
 constexpr std::uint64_t in_stretch(std::uint64_t at) {
   return at / kUnitPoints * kUnitBytes + at % kUnitPoints * kRealBytes;
 }
 
-/// Functions of steps share and keep it.
+/// State that the functions of steps share and keep alive.
 struct Transform {
   [[nodiscard]] double sign() const { return digits.problem().sign(); }
   [[nodiscard]] std::uint64_t points_on(Tile tile) const {
@@ -80,7 +80,7 @@ class Statement {
   [[nodiscard]] bool natural() const { return digits().problem().layout == Layout::natural; }
   [[nodiscard]] Tile all_tiles() const { return subject_.machine.tiles; }
 
-  /// An array of the tiles that transform.
+  /// An array on the tiles that transform.
   template <class Bytes>
   BufferId array(std::string_view name, const Bytes& bytes, Contents contents, bool keep = false) {
     return description_.array({name,
@@ -90,7 +90,7 @@ class Statement {
                                keep, std::move(contents)});
   }
 
-  /// Holds points in their order.
+  /// An array of points in order (layout natural), on all tiles.
   BufferId stretch_array(std::string_view name, Contents contents, bool keep) {
     const auto bytes = [t = transform_](Tile tile) -> std::uint64_t {
       return t->stretches.bytes_on(tile);
@@ -98,7 +98,8 @@ class Statement {
     return description_.array({name, bytes, keep, std::move(contents)});
   }
 
-  /// The result's array is the first. Transforms begin in the array from which they end in that.
+  /// Points move between two arrays; the one they start in is chosen so that the transform ends in
+  /// the first, which holds the result.
   void add_arrays() {
     const std::uint64_t rows = digits().problem().all_rows();
     const program::Tensor x{
@@ -125,7 +126,8 @@ class Statement {
                            }});
   }
 
-  /// In layout natural as large as the fullest tile's, so that all are packed as the plan expects.
+  /// In layout natural as large as the fullest tile's, so that SRAM is laid out as the plan
+  /// expects.
   BufferId points_array(bool begins, bool keep) {
     const auto bytes = [fullest = natural()](const Digits& d, Tile tile) {
       return d.most_held(fullest ? 0 : tile) * kPointBytes;
@@ -140,7 +142,7 @@ class Statement {
     return array("points", bytes, fill, keep);
   }
 
-  /// How often points go from one array to the other.
+  /// How often points move from one array to the other.
   [[nodiscard]] std::size_t moves() const {
     const Plan& plan = digits().plan();
     std::size_t count = plan.radices.size();
@@ -157,7 +159,7 @@ class Statement {
                          });
   }
 
-  /// Workers divide all tiles' vertices as is best for tile 0.
+  /// The division among workers that is best for tile 0; all tiles use it.
   std::uint32_t unit_parts(const plan::Function& function, const Work& work) {
     return subject_.division->best(functions_, function, work).unit_parts;
   }
@@ -180,7 +182,7 @@ class Statement {
     std::swap(from_, to_);
   }
 
-  /// exp(-+2 pi i e) for every point, as they lie after a phase.
+  /// The twiddle exp(-+2 pi i e) of every point, in the storage order after a phase.
   BufferId turns_array(std::uint32_t phase) {
     return array(
         "turns", [phase](const Digits& d, Tile tile) { return d.held(tile, phase) * kPointBytes; },
@@ -194,7 +196,7 @@ class Statement {
         });
   }
 
-  /// `turned_phase`: the phase whose points are multiplied by the twiddles behind it; null: none.
+  /// `turned_phase`: also multiplies by the twiddles that follow this phase; null: none.
   void add_transposition(const PairsOf& pairs_of, const std::uint32_t* turned_phase = nullptr) {
     const bool turn = turned_phase != nullptr;
     const BufferId list = array(
@@ -244,14 +246,14 @@ class Statement {
     std::swap(from_, to_);
   }
 
-  /// All that a tile holds in a phase.
+  /// Bytes of all points that a tile holds in a phase.
   [[nodiscard]] std::function<std::uint64_t(Tile)> sent(std::uint32_t phase) const {
     return [t = transform_, phase](Tile tile) -> std::uint64_t {
       return tile < t->digits.tiles() ? t->digits.held(tile, phase) * kPointBytes : 0;
     };
   }
 
-  /// Points come from where they lie in their order to where the first phase takes them.
+  /// Brings points from their natural order to where the first phase reads them.
   void add_inputs() {
     const BufferId given = stretch_array(
         "given",
@@ -272,7 +274,7 @@ class Statement {
         });
     if (digits().first_phase() > 0) add_transposition(pairs_for_batch);
     if (digits().phases() > 1) return;
-    // One column: points of neighbouring rows were neighbours.
+    // One column: points of neighbouring rows become neighbours.
     add_transposition([](const Digits& d, Tile /*tile*/) {
       return RowPairs{{{0, kUnitBytes}}, d.length(0)};
     });
@@ -302,8 +304,8 @@ class Statement {
   Functions functions_;
   std::shared_ptr<const Transform> transform_;
   BufferId result_{};         // layout natural
-  BufferId from_{}, to_{};    // where points are, where they go next
-  std::vector<Calling> set_;  // of the compute set that is being stated
+  BufferId from_{}, to_{};    // array that holds the points, array they move to next
+  std::vector<Calling> set_;  // calls of the compute set under construction
 };
 
 }  // namespace

@@ -15,16 +15,16 @@ namespace {
 constexpr std::uint32_t kMostLegs = 8;
 constexpr std::uint32_t kTwiddleBytes = 16;  // tangent, its negative, real part, its negative
 
-/// The leg that tile code's result number `slot` is: it computes the forward ones in this order.
+/// The leg that result `slot` of the tile code is; in a forward transform slots are legs in order.
 std::uint32_t leg_of(std::uint32_t slot, std::uint32_t radix, Direction direction) {
   return direction == Direction::inverse && slot != 0 ? radix - slot : slot;
 }
 
-// From 3 units on a loop's cost is steady.
+// A loop's cost is steady from 3 units on.
 std::vector<FittedCost::Axis> share_axes() { return {{1, 1}, {1, 3}}; }
 
-/// A pass in which every worker has this share: a first pass has one group, whose units they
-/// divide.
+/// A pass in which every worker's share is `groups`; a first pass has one group: its units are
+/// shared.
 Pass shared_pass(const Pass& of, std::uint64_t groups, std::uint32_t contexts) {
   return {of.first() ? of.radix : word(of.radix * groups * contexts), of.radix, 1};
 }
@@ -144,9 +144,9 @@ Division::Answer Division::best(const Functions& functions, const plan::Function
   return known->second;
 }
 
-/// Twiddles exp(-+2 pi i group stride / length): their squares first where there are four legs.
+/// Twiddles exp(-+2 pi i group stride / length); with four legs their squares come first.
 void fill_twiddles(const Pass& pass, Direction direction, std::span<std::byte> into) {
-  // A real part of zero becomes one that no result of f32 tells from it: tangents stay finite.
+  // Replaces a zero real part by one too small to change an f32 result: tangents stay finite.
   constexpr double kLeast = 0x1p-30;
   const double sign = direction == Direction::forward ? -1 : 1;
   std::size_t at = 0;
