@@ -65,9 +65,9 @@ nlohmann::ordered_json facts_of(const Problem& p) {
   return {{"parameters", parameters}, {"compression", 1 - static_cast<double>(parameters) / dense}};
 }
 
-/// Four multiplications and two additions a pair of real numbers, of complex ones 16 and 12. The
-/// gradient of twiddles goes through all factors but one there and back, and multiplies and adds
-/// each of four elements once.
+/// Per pair of real numbers four multiplications and two additions; complex 16 and 12. The gradient
+/// of twiddles passes all factors but one forward and backward, and multiplies and adds once for
+/// each of four elements.
 std::uint64_t flops_of(const Problem& p) {
   const std::uint64_t pairs = std::uint64_t{p.pairs()} * p.n;
   if (p.blocked()) {

@@ -11,17 +11,17 @@ namespace tessera::butterfly {
 
 namespace {
 
-/// Errors of errors: what the bound leaves out is of second order.
+/// Margin for second-order errors, which the bound omits.
 constexpr double kSecondOrder = 1.01;
 constexpr std::uint32_t kSampledColumns = 32;
 constexpr std::uint64_t kSampleStream = 11;
-/// kMostComparedFlops for products of blocks: they are a dense product's, which runs a tenth as
-/// long as other twiddles' do.
+/// kMostComparedFlops for blocks: a dense product simulates ten times as fast per FLOP as scalar
+/// twiddles.
 constexpr std::uint64_t kMostOfBlocks = 1'000'000'000;
 constexpr std::uint64_t kSegment = 256;  ///< columns whose signed sum is checked
 constexpr std::size_t kAtOnce = Columns::kWidth;
 
-/// Some columns, at least one of every part of the plan.
+/// Random columns, at least one in every part of the plan.
 std::vector<std::uint64_t> sampled_columns(const Geometry& geometry, std::uint64_t seed) {
   std::vector<std::uint64_t> columns;
   const std::uint32_t n = geometry.problem.n;
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> columns_of(std::span<const kernels::Strip> strips) {
   return columns;
 }
 
-/// Columns in double: the factors applied to X with a running bound.
+/// Compares columns with the factors applied to X in double, with a running error bound.
 void compare_columns(const FoundProduct& product, std::span<const kernels::Strip> strips,
                      kernels::Comparison& into) {
   Columns y;
@@ -55,7 +55,7 @@ void compare_columns(const FoundProduct& product, std::span<const kernels::Strip
     const std::vector<std::uint32_t> columns = columns_of(strips);
     exact_columns(product.problem, product.x, columns, y);
     product.apply_all(y);
-    constexpr std::size_t kAhead = 16;  // no prefetcher of a host's takes such steps
+    constexpr std::size_t kAhead = 16;  // rows: host prefetchers miss this stride
     for (std::size_t row = 0; row < product.rows(); ++row) {
       __builtin_prefetch(
           &product.found[product.place(std::min(row + kAhead, product.rows() - 1), columns[0])]);
@@ -80,8 +80,8 @@ void compare_exact(const FoundProduct& product, std::span<const kernels::Strip> 
   }
 }
 
-/// The factors applied to sums with signs of X, in place, and the deviations that the running bound
-/// (eight of them) gives these.
+/// Applies the factors to signed sums of X, in place; standard deviations are the running bound /
+/// 8.
 struct SignedSums {
   std::vector<double> sums, deviations;
 
@@ -102,9 +102,9 @@ struct SignedSums {
   }
 
  private:
-  static constexpr double kDeviations = 8;  // that the error of a column stands for
+  static constexpr double kDeviations = 8;  // standard deviations in a column's error bound
 
-  /// `width` sums of each row from number `first` of `step` on; adds squares of errors.
+  /// Processes sums first .. first + width of the `step` sums of each row; adds squares of errors.
   void apply_all(const FoundProduct& product, std::size_t first, std::size_t width,
                  std::size_t step) {
     const std::size_t rows = product.rows();
@@ -121,7 +121,7 @@ struct SignedSums {
   }
 };
 
-/// A matrix of [features][n] as rows of real numbers, those of a feature one below the other.
+/// Converts [features][n] to rows of real numbers; a complex feature gets two consecutive rows.
 std::vector<float> in_rows(const FoundProduct& product, std::vector<float> numbers) {
   if (product.parts() == 1) return numbers;
   std::vector<float> rows(numbers.size());
@@ -131,8 +131,8 @@ std::vector<float> in_rows(const FoundProduct& product, std::vector<float> numbe
   return rows;
 }
 
-/// All rows. What roundings give to a sum comes from the factors too: sums with random signs are as
-/// large as the root of the sum of squares, stage by stage.
+/// Signed sums of all rows. Their rounding deviations come from applying the factors too: in every
+/// stage a sum with random signs is about as large as the root of the sum of squares.
 kernels::SignedRows signed_rows(const FoundProduct& product, std::uint64_t seed,
                                 HostThreads& threads) {
   const std::uint64_t n = product.problem.n;
@@ -156,7 +156,7 @@ kernels::SignedRows signed_rows(const FoundProduct& product, std::uint64_t seed,
 
 }  // namespace
 
-/// All columns, or some and sums with random signs of all.
+/// Compares all columns, or a sample of columns plus sums with random signs of all.
 CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader& tensors,
                     const CheckRequest& request) {
   const Geometry geometry = subject.geometry(plan);
@@ -173,7 +173,7 @@ CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader
   all.flops = summary(subject, plan).useful_flops;
   all.most_flops = p.blocked() ? kMostOfBlocks : kMostComparedFlops;
   all.lines = p.n;
-  all.grain = 8 * kAtOnce;  // that go through the same memory
+  all.grain = 8 * kAtOnce;  // columns processed in the same buffers
   all.compare = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
     compare_columns(product, strips, into);
   };
@@ -183,7 +183,7 @@ CheckResult checked(const Subject& subject, const Plan& plan, const TensorReader
   all.compare_exact = [&](std::span<const kernels::Strip> strips, kernels::Comparison& into) {
     compare_exact(product, strips, into);
   };
-  // Roundings of a factor go on to all rows that come of it.
+  // A rounding in one factor affects all rows that depend on it: errors are correlated.
   all.independent = seeded ? 0.5 / p.stages() : 0;
   all.sides = 1;
   all.side = [&](unsigned /*side*/, HostThreads& of) {

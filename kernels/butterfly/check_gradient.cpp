@@ -11,13 +11,13 @@ namespace tessera::butterfly {
 
 namespace {
 
-constexpr double kRoundoff = 0x1p-24;  // of the sums, f32 for every type
+constexpr double kRoundoff = 0x1p-24;  // unit roundoff of the sums: f32 for every type
 
-/// The gradient of one element of a factor: the sum over columns of what comes back to its row
-/// times what went in at its column.
+/// The gradient of one element of a factor: the sum over columns of the gradient of its row's
+/// output times the input of its column.
 struct Sum {
   std::complex<double> value;
-  double error = 0;  ///< error of the operands; of independent roundings its square
+  double error = 0;  ///< error from the operands; squared for independent roundings
   double size = 0;   ///< sum of the products' magnitudes
 
   void operator+=(const Sum& other) {
@@ -26,10 +26,10 @@ struct Sum {
     size += other.size;
   }
 };
-/// By factor, by element of the factor.
+/// [factor][element].
 using GradientSums = std::vector<std::vector<Sum>>;
 
-/// A factor forward and backward, and the features that its elements join.
+/// A factor, its adjoint, and the row and column of each of its elements.
 struct Stage {
   struct Element {
     std::uint32_t row, column;
@@ -46,7 +46,7 @@ double sum_of(Lanes lanes) {
   return lanes[0];
 }
 
-/// Gradient rows of a feature times input rows of another, added up over columns.
+/// Adds gradient rows of one feature times input rows of another, summed over columns, to `sum`.
 void add_products(const Columns& gradient, std::size_t row, const Columns& x, std::size_t column,
                   std::uint32_t parts, Roundings how, Sum& sum) {
   constexpr std::size_t kWidth = Columns::kWidth;
@@ -76,7 +76,7 @@ GradientSums no_sums(const std::vector<Stage>& factors) {
   return sums;
 }
 
-/// Memory that chunks of columns go through: X before each factor, what comes back.
+/// Buffers for a chunk of columns: X before each factor, the gradient on its way back.
 struct Room {
   std::vector<Columns> x;
   Columns gradient, next;
@@ -104,8 +104,8 @@ void add_columns(const Problem& problem, const Operands& operands,
   }
 }
 
-/// Over all columns, parts of which are added up one after the other whatever the threads; as many
-/// at a time as there are: sums of a part are as large as all twiddles.
+/// Sums over all columns. Parts of columns are added in a fixed order, for any number of threads;
+/// one part per thread is in flight, since a part's sums take as much memory as all twiddles.
 GradientSums sums_of_all(const Problem& problem, const Operands& operands,
                          const std::vector<Stage>& factors, Roundings how, HostThreads& threads) {
   constexpr std::size_t kWidth = Columns::kWidth;
@@ -133,21 +133,21 @@ GradientSums sums_of_all(const Problem& problem, const Operands& operands,
   return sums;
 }
 
-/// Errors of what is multiplied, and roundings of as many partial sums as there are columns, none
-/// of which is larger than all magnitudes together.
+/// Errors of the operands, plus roundings of `columns` partial sums, each at most the sum of
+/// magnitudes.
 double allowed(const Sum& sum, std::uint64_t columns, Roundings how) {
   const double roundings = 8 * std::sqrt(static_cast<double>(columns) + 8);
   return 1.01 * (how == Roundings::any ? sum.error : std::sqrt(sum.error)) +
          kRoundoff * roundings * sum.size + 0x1p-140;
 }
 
-/// A number of the result and how far it may be off.
+/// An expected number of the result and its error bound.
 struct Expected {
   double value;
   double allowed;
 };
 
-/// In the order of files: quarter after quarter, each row by row.
+/// Elements of a pair in the order of files: quarter by quarter, each row by row.
 std::vector<Expected> elements(const Sum* all, const Problem& problem, Roundings how) {
   const std::uint32_t b = problem.block;
   std::vector<Expected> numbers;
@@ -178,8 +178,8 @@ std::vector<Expected> angle(const Sum* four, std::uint64_t columns, double cosin
 
 }  // namespace
 
-/// All sums in double; elements of a factor stand in `factors` four by four (of blocks, all of a
-/// pair's), pair after pair.
+/// Compares with sums in double. A factor's elements are ordered by pair: four each, with blocks
+/// all of the pair's.
 CheckResult check_gradient(const Subject& subject, const Problem& p, const TensorReader& tensors,
                            const CheckRequest& request) {
   const Operands& operands = subject.operands;
@@ -203,7 +203,7 @@ CheckResult check_gradient(const Subject& subject, const Problem& p, const Tenso
     return elements(its, p, how);
   };
   const std::vector<float> found = tensors.floats("twiddles_g", threads);
-  const std::size_t numbers = std::size_t{p.pairs()} * p.twiddle_parameters();  // of a factor
+  const std::size_t numbers = std::size_t{p.pairs()} * p.twiddle_parameters();  // per factor
   kernels::Checked checked{{"gradient", program::Type::f32, program::Type::f32}};
   checked.lines = p.stages();
   checked.compare = [&](std::span<const kernels::Strip> stages, kernels::Comparison& into) {
@@ -217,7 +217,8 @@ CheckResult check_gradient(const Subject& subject, const Problem& p, const Tenso
         }
     }
   };
-  // Roundings of a factor go on to all rows that come of it, and to the four of a twiddle.
+  // A rounding in one factor affects all rows that depend on it, and all four elements of a
+  // twiddle.
   checked.independent = subject.seeded() ? 0.25 / p.stages() : 0;
   return kernels::check(checked, {CheckMode::full}, threads);
 }

@@ -1,11 +1,11 @@
 // Passes over the rows of a tile: one or two stages of 2x2 twiddles at a time. A group is the 2 or 4 rows (legs) that
-// twiddles join; these stay in registers while the units of the rows go by. A unit is a word of columns, of complex
+// twiddles join; the twiddles stay in registers while the units of the rows stream. A unit is a word of columns; of complex
 // numbers two words: real parts, imaginary parts.
 #include "xtile.h"
 #include "kernels/butterfly/rows.inc"
 
-// A twiddle in registers `to`..: y0 = to x0 + (to+1) x1, y1 = (to+2) x0 + (to+kLast) x1. `first` and `second` are 1 and 2 in
-// the order in which they lie; of F^H, the transpose, the other way round.
+// A twiddle in registers `to`..: y0 = to x0 + (to+1) x1, y1 = (to+2) x0 + (to+kLast) x1. `first` and `second` are 1 and 2,
+// the storage order; 2 and 1 for F^H, the transpose.
 .macro free_twiddle first, second, load, negate, bytes, to
   .set kLast, 3
   \load   (\to), s1, \bytes
@@ -58,7 +58,7 @@ end_codelet \name
 
 // Two stages: x in f0-f3, between them m in f4-f7, y in f24-f27. The first stage joins legs 0 and 1 (f8-f11), 2 and 3
 // (f12-f15), the second 0 and 2 (f16-f19), 1 and 3 (f20-f23). A word of each leg takes sixteen slots.
-// A stage of these: twiddles from `twiddle` on, legs a and b in, c and d in, their results to `y`.
+// One of the two stages: twiddles from `twiddle` on, input legs a, b and c, d, results to ya, yb and yc, yd.
 .macro half_of_two op, memory, twiddle, a, b, c, d, ya, yb, yc, yd
   \op     (\ya), (\twiddle), (\a), kZero
   \memory 0, t3, t5

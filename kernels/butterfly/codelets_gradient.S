@@ -1,6 +1,6 @@
-// Gradients of twiddles: outer products of two rows that come back with two that went in.
-// Arguments as of a pass: in are the rows that come back, out those that went in, and each group's four sums (of
-// complex numbers eight) go to where a pass has its twiddles.
+// Gradients of twiddles: outer products of two rows of the gradient with two rows of the input.
+// Arguments like a pass's: `in` is the gradient's rows, `out` the input's rows, and each group's four sums (complex: eight)
+// are written where a pass has its twiddles.
 #include "xtile.h"
 #include "kernels/butterfly/rows.inc"
 

@@ -9,7 +9,7 @@ namespace tessera::butterfly {
 
 namespace {
 
-/// Twiddles of numbers: a scalar times packed words.
+/// Scalar twiddles: a scalar times packed words.
 class WordFactors : public Factors {
  public:
   explicit WordFactors(Statement& statement) : statement_(statement) {}
@@ -37,9 +37,8 @@ class WordFactors : public Factors {
   Statement& statement_;
 };
 
-/// How one side of the product of a pair of blocks is cut: where a block is one block of the matrix
-/// unit, those of both legs are as far apart as the legs, and one call takes them; else each leg
-/// has a call of its own.
+/// Partition of one side of a block pair's product: if a padded block is one block of the matrix
+/// unit, one call takes both legs (their distance is the legs'); else each leg has its own call.
 struct BlockCut {
   std::uint32_t calls;     ///< 1 or 2
   std::uint32_t blocks;    ///< blocks of the matrix unit per call
@@ -47,7 +46,7 @@ struct BlockCut {
 
   BlockCut(std::uint32_t padded, std::uint32_t of_one)
       : calls(padded == of_one ? 1 : 2), blocks(2 * padded / of_one / calls), features(of_one) {}
-  /// The feature, counted over both legs with padding, of feature `i` of block `b` of a call.
+  /// Feature `i` of block `b` of a call, counted over both legs with padding.
   [[nodiscard]] std::uint32_t feature(std::uint32_t call, std::uint32_t b, std::uint32_t i) const {
     return (call * blocks + b) * features + i;
   }
@@ -93,12 +92,12 @@ struct BlockCuts {
   }
 };
 
-/// Squares of words of every pair's rows.
+/// The transposition of every pair's rows in squares of words.
 struct Turning {
   Geometry geometry;
   RowPass pass;
 
-  /// Square runs of a tile.
+  /// Number of SquareRun entries of a tile.
   [[nodiscard]] std::uint64_t count(Tile tile) const {
     const Problem& p = geometry.problem;
     const std::uint64_t columns = geometry.units(tile).size() * p.unit_columns();
@@ -132,7 +131,7 @@ struct Turning {
       }
     return runs;
   }
-  /// An array of them. Estimates need its contents too: the tile code goes by them.
+  /// An array of the runs. Estimates need its contents too: the tile code's time depends on them.
   [[nodiscard]] BufferId add_list(Statement& statement) const {
     return statement.array(
         "squares",
@@ -145,10 +144,11 @@ struct Turning {
   }
 };
 
-/// Every pair of blocks is a dense product on the code of gemm: columns of X are its rows, which
-/// pass by the 2 x 2 blocks of a twiddle. Rows of blocks lie [inputs at a time][column][input].
-/// In gradients sums run along columns: what comes back is weights of the product, as it lies or
-/// regrouped, and rows of what went in pass by, turned: [pair][columns at once][row][column].
+/// Every pair of blocks is a dense product on the code of gemm: columns of X are its activation
+/// rows, the 2 x 2 blocks of a twiddle its weights. Rows of blocks are stored [input
+/// group][column][input]. Gradients sum over columns: the outputs' gradient is the weights, as
+/// stored or regrouped, and the transposed inputs are the activation rows: [pair][column
+/// group][row][column].
 class BlockFactors : public Factors {
  public:
   explicit BlockFactors(Statement& statement)
@@ -174,7 +174,7 @@ class BlockFactors : public Factors {
         });
   }
 
-  /// Sums lie elsewhere first: they become inputs by packing, or by regrouping.
+  /// True if sums go to a separate array first and become inputs by packing or regrouping.
   [[nodiscard]] bool in_place() const override { return packs() || regroups(); }
 
   void begin_round() override {
@@ -213,7 +213,7 @@ class BlockFactors : public Factors {
     return geometry.units(tile).size() * geometry.problem.unit_columns();
   }
 
-  /// The products of all pairs; a call adds to what the one before has left of the same outputs.
+  /// Products of all pairs; of two calls on the same outputs the second accumulates.
   void add_pairs(const RowPass& pass, BufferId weights, BufferId x, BufferId y) {
     const plan::Function* codes[] = {
         &statement_.dense().product(shape_, false),
@@ -245,7 +245,7 @@ class BlockFactors : public Factors {
     });
   }
 
-  /// Rows of `had` features at a time become rows of `wanted` ones.
+  /// Regroups rows from lines of `had` features to lines of `wanted` features.
   void add_regrouping(std::uint32_t had, std::uint32_t wanted, BufferId from, BufferId to) {
     const std::uint32_t wide = std::max(had, wanted) * shape_.input_bytes;
     const std::uint32_t narrow = std::min(had, wanted) * shape_.input_bytes;
@@ -270,7 +270,7 @@ class BlockFactors : public Factors {
     });
   }
 
-  /// A product for each leg of a pair that comes back.
+  /// One product for each leg of a pair in the gradient.
   void add_outer_products(const Products& of) {
     const BufferId weights = regroups_gradient() ? weights_ : of.gradient;
     statement_.add([g = statement_.geometry(), &code = statement_.dense().product(outer_, false),

@@ -8,10 +8,10 @@ namespace tessera::butterfly {
 
 namespace {
 
-constexpr std::uint64_t kLeastShare = 16;  // bytes of an array that code is given
+constexpr std::uint64_t kLeastShare = 16;  // least bytes of an array for the adding code
 
-/// X goes forward and every factor's input stays; then Yg goes back, and each factor's twiddles get
-/// the outer products of what comes back and what went in, added up over columns.
+/// Runs X forward and keeps every factor's input; then runs Yg backward: each factor's twiddle
+/// gradients are the outer products of its output gradient and its input, summed over columns.
 class TwiddleGradient {
  public:
   explicit TwiddleGradient(Statement& statement)
@@ -43,7 +43,7 @@ class TwiddleGradient {
         true);
     x_.push_back(statement_.given_rows(&Operands::x, "x", layout_.passes().front().rows, false));
     while (x_.size() < stages()) x_.push_back(statement_.empty_rows("x"));
-    // Sums to which nothing is added are the result.
+    // Sums that need no further addition are written to the result directly.
     sums_ = geometry_.arrays(0) == 1 && geometry_.plan.split_n == 1 && !rotates()
                 ? result_
                 : statement_.array("sums", [layout = layout_, g = geometry_](Tile tile) {
@@ -52,7 +52,7 @@ class TwiddleGradient {
   }
 
   void forward() {
-    std::vector<BufferId> twiddles;  // by factor; nothing takes what the last one gives
+    std::vector<BufferId> twiddles;  // by factor; the last factor's output is not needed
     for (std::uint32_t stage = 0; stage + 1 < stages(); ++stage)
       twiddles.push_back(factors_->twiddles(layout_.passes()[stage], false));
     statement_.add_inputs();
@@ -66,7 +66,7 @@ class TwiddleGradient {
   void backward() {
     BufferId gradient =
         statement_.given_rows(&Operands::gradient, "gradient", layout_.passes().back().rows, false);
-    std::vector<BufferId> twiddles{{}};  // by factor; what goes into the first is not asked for
+    std::vector<BufferId> twiddles{{}};  // by factor; the gradient of X is not needed
     for (std::uint32_t stage = 1; stage < stages(); ++stage)
       twiddles.push_back(factors_->twiddles(layout_.passes()[stage], true));
     statement_.add_inputs();
@@ -82,7 +82,7 @@ class TwiddleGradient {
     }
   }
 
-  /// Over the parts of a tile's columns, then over tiles.
+  /// Reduces over the parts of a tile's columns, then over tiles.
   void add_up() {
     const bool alone = geometry_.plan.split_n == 1;
     const plan::Function& adding = statement_.dense().adding(program::Type::f32);
@@ -95,7 +95,7 @@ class TwiddleGradient {
     if (rotates()) add_angles();
   }
 
-  /// Gradients of angles, from cosine and sine of every pair of the share in f32.
+  /// Computes gradients of angles from f32 cosines and sines of the share's pairs.
   void add_angles() {
     const BufferId angles = statement_.array(
         "angles", [layout = layout_](Tile tile) { return layout.share(tile).size() / 2; }, false,
@@ -116,10 +116,10 @@ class TwiddleGradient {
   GradientLayout layout_;
   std::unique_ptr<Factors> factors_;
   BufferId result_{}, sums_{};
-  std::vector<BufferId> x_;  ///< by factor whose input it is
+  std::vector<BufferId> x_;  ///< inputs, by factor
 };
 
-/// Numbers of a twiddle's gradient with padding, f32.
+/// f32 numbers of a twiddle's gradient, padding included.
 std::uint32_t numbers_of(const Problem& problem) {
   const std::uint32_t side = 2 * problem.padded();
   return problem.complex_code() ? 2 * side * side : side * side;

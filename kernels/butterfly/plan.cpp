@@ -14,15 +14,16 @@ using kernels::require_pinned;
 
 namespace {
 
-/// Stages that the tile code can take at once.
+/// Stages that the tile code can fuse.
 std::uint32_t most_fused(const Problem& problem) {
   const bool one =
       problem.pass == Pass::grad_twiddles || problem.complex_code() || problem.blocked();
   return one ? 1 : 2;
 }
 
-/// Rounds that may be of use: in layout planned the result takes the place of X, gradients of
-/// twiddles are added up at once, and what is smaller than a stretch of X by far fits anyway.
+/// Upper limit on useful rounds: 1 in layout planned (the result replaces X), for gradients of
+/// twiddles (summed at once), and if X exceeds all SRAM; few if a stretch of X is far below a
+/// tile's SRAM.
 std::uint32_t most_rounds(const Problem& problem, const MachineConfig& machine) {
   constexpr std::uint64_t kLeastStretch = 64;
   if (problem.layout == Layout::planned || problem.pass == Pass::grad_twiddles) return 1;
@@ -33,12 +34,12 @@ std::uint32_t most_rounds(const Problem& problem, const MachineConfig& machine) 
       problem.units()));
 }
 
-/// Parts of the columns among workers; products of blocks divide them themselves.
+/// Upper limit on parts of the columns among workers; block products divide them themselves.
 std::uint32_t most_workers_n(const Problem& problem, const MachineConfig& machine) {
   return problem.blocked() ? 1 : machine.tile.contexts;
 }
 
-/// Throws KeyError if a pinned plan cannot be carried out.
+/// Throws KeyError if a pinned plan is invalid.
 void require_valid(const Plan& plan, const Problem& problem, const MachineConfig& machine) {
   const std::uint32_t contexts = machine.tile.contexts;
   require_pinned(std::has_single_bit(plan.split_features) && plan.split_features <= problem.pairs(),
@@ -52,7 +53,7 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   require_pinned(plan.workers_n <= most_workers_n(problem, machine), "workers_n", plan.workers_n,
                  "1 with workload.block above 1");
   const bool rounds = problem.layout == Layout::blocked && problem.pass != Pass::grad_twiddles;
-  // The arguments of a round's vertices alone take more than so many bytes of a tile.
+  // The arguments of a round's vertices alone take more bytes of a tile than this.
   constexpr std::uint64_t kLeastBytes = 64;
   const std::uint64_t most = std::min<std::uint64_t>(problem.units() / plan.split_n,
                                                      sram_bytes(machine.tile) / kLeastBytes);
@@ -65,8 +66,8 @@ void require_valid(const Plan& plan, const Problem& problem, const MachineConfig
   }
 }
 
-/// A plan in all numbers of rounds that may be of use, each in as few parts of the columns as give
-/// the fullest tile as little. `spared`: they lie on a part of the tiles in so many.
+/// A plan for each candidate number of rounds, each with the fewest column parts that keep the
+/// fullest tile's share. `spared`: use only 1 / spared of the tiles for column parts.
 std::vector<Plan> in_rounds(const Problem& problem, Plan plan, const MachineConfig& machine,
                             std::uint32_t spared) {
   std::vector<Plan> plans;
@@ -81,9 +82,8 @@ std::vector<Plan> in_rounds(const Problem& problem, Plan plan, const MachineConf
   return plans;
 }
 
-/// All ways to divide features and work, but those that are far from fitting where features can be
-/// split further. Gradients of twiddles are summed over all parts of the columns: fewer are less to
-/// sum.
+/// Adds all divisions of features and work, except those far from fitting if features can be split
+/// further. Gradients of twiddles also try fewer column parts: there is less to reduce.
 void add_form(const Problem& problem, Plan plan, kernels::Plans<Plan>& plans) {
   constexpr std::uint32_t kMostSpared = 8;
   const MachineConfig& machine = plans.machine();
@@ -127,7 +127,7 @@ void describe(config::Fields& fields, Plan& plan) {
                kernels::kForms);
 }
 
-/// In each form of the products; a pinned plan is the only one of its form.
+/// Adds plans for each form of the products; a pinned plan is the only one of its form.
 void add_plans(const std::shared_ptr<const Subject>& subject, kernels::Plans<Plan>& plans) {
   const std::optional<Plan>& pinned = subject->options.plan;
   for (const Problem& form : subject->forms) {

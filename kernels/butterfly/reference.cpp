@@ -14,12 +14,13 @@ namespace tessera::butterfly {
 
 namespace {
 
-/// Roundings of a sum of products with blocks, in those of the type: in f32, rounded after every
-/// block of the matrix unit or after every product; f32 sums of f16 are rounded once, at the end.
+/// Roundings of a sum of block products, in units of the type's roundoff: the sum rounds after
+/// every block of the matrix unit or after every product; f32 sums of f16 round to f16 once, at the
+/// end.
 double block_roundings(const Problem& problem) {
   const double all = 4.0 * problem.padded();
   if (problem.dtype != Number::f16) return all / 2;
-  // That one stands beside the others: a third of its square is its variance at most.
+  // The final rounding comes on top: its variance is at most a third of its square.
   if (problem.partials == program::Type::f32)
     return 1.0 / 3 +
            all * data::unit_roundoff(program::Type::f32) / data::unit_roundoff(program::Type::f16);
@@ -28,14 +29,14 @@ double block_roundings(const Problem& problem) {
   return 2.0 * (blocks + 1);
 }
 
-/// Results of one row of a factor, for columns.
+/// Result and error of one row of a factor, for all columns.
 struct RowOf {
   using L = kernels::Lanes<double>;
   static constexpr std::size_t kRegisters = Columns::kWidth / L::kCount;
   std::array<L::Type, kRegisters> sum{}, off{};
 
-  /// A weight of 1 adds an input's error and its product's rounding, `rounding` times its value; of
-  /// independent roundings the squares.
+  /// Adds weight x value, and |weight| x (the input's error + `rounding` x |value|) to the error;
+  /// squares of these for independent roundings.
   template <Roundings how>
   void add(double weight, double rounding, const double* value, const double* error) {
     const double size = how == Roundings::any ? std::abs(weight) : weight * weight;
@@ -83,7 +84,7 @@ void apply_all(const Factor& factor, const Columns& x, program::Type type, Colum
 
 using ColumnSums = std::array<float, Columns::kWidth>;
 
-/// ColumnSums of a factor's row in f16 tile code.
+/// Computes a factor's row as f16 tile code does, in its order and with its roundings.
 class OrderedRow {
  public:
   explicit OrderedRow(const Problem& problem)
@@ -110,8 +111,8 @@ class OrderedRow {
   }
 
  private:
-  /// True if a block of the unit's depth ends with element `at` of a row; that of each of the two
-  /// blocks of features is padded to whole ones.
+  /// True if element `at` of a row ends a block of the unit's depth; each of the two feature blocks
+  /// is padded to whole unit blocks.
   [[nodiscard]] bool ends_depth(std::size_t at) const {
     const std::size_t in_block = at % block_ + 1;
     return in_block == block_ || in_block % depth_ == 0;
@@ -121,8 +122,8 @@ class OrderedRow {
   }
 
   std::uint32_t block_, depth_;
-  bool narrow_;  ///< every product is rounded to f16 with the sum it is added to
-  bool packs_;   ///< sums are f32 until they are whole
+  bool narrow_;  ///< the f16 sum rounds after every product
+  bool packs_;   ///< sums are f32 until complete, then packed to f16
 };
 
 }  // namespace
@@ -130,7 +131,7 @@ class OrderedRow {
 Factor factor(const Problem& problem, const Twiddles& twiddles, std::uint32_t stage, bool adjoint) {
   const std::uint32_t parts = problem.is_complex() ? 2 : 1;
   const bool is_complex = problem.complex_code();
-  // The sums of a complex product are rounded up to three times more.
+  // Sums of a complex product round up to three times more.
   const double roundings = problem.blocked() ? block_roundings(problem) : is_complex ? 3 : 1;
   Factor matrix{2 * problem.block * (is_complex ? 2 : 1), {}, {}, roundings};
   const std::size_t rows = std::size_t{problem.features} * parts;
@@ -174,7 +175,7 @@ void exact_columns(const Problem& problem, const data::DenseOperand& operand,
   into.error.assign(problem.features * parts * kWidth, 0);
   std::array<float, 2 * kWidth> numbers;
   for (std::size_t i = 0; i < columns.size();) {
-    std::size_t end = i + 1;  // of columns side by side
+    std::size_t end = i + 1;  // end of the run of adjacent columns
     while (end < columns.size() && columns[end] == columns[end - 1] + 1) ++end;
     const auto some = std::span(numbers).first((end - i) * parts);
     for (std::uint64_t row = 0; row < problem.features; ++row) {

@@ -56,11 +56,11 @@ struct Columns {
 /// beyond the last column.
 void exact_columns(const Problem& problem, const data::DenseOperand& operand,
                    std::span<const std::uint32_t> columns, Columns& into);
-/// y = factor x, in the memory that y has.
+/// y = factor x; reuses y's memory.
 void apply(const Factor& factor, const Columns& x, program::Type type, Roundings roundings,
            Columns& y);
 
-/// A product of factors and X as it was found: [features][n], complex numbers as pairs.
+/// The machine's result of a product of factors and X: [features][n], complex numbers as pairs.
 struct FoundProduct {
   const Problem& problem;
   const std::vector<Factor>& factors;
@@ -69,12 +69,12 @@ struct FoundProduct {
   Roundings roundings;  ///< `independent` if the data is seeded
 
   [[nodiscard]] std::uint32_t parts() const { return problem.is_complex() ? 2 : 1; }
-  /// Real numbers of a column.
+  /// Real numbers in a column.
   [[nodiscard]] std::size_t rows() const { return std::size_t{problem.features} * parts(); }
   [[nodiscard]] std::uint64_t place(std::size_t row, std::uint64_t column) const {
     return (row / parts() * problem.n + column) * parts() + row % parts();
   }
-  /// `columns` become what all factors make of them.
+  /// Applies all factors to `columns` in place.
   void apply_all(Columns& columns) const {
     Columns next;
     for (const Factor& each : factors) {
@@ -85,8 +85,7 @@ struct FoundProduct {
 };
 
 /// The bit-exact reference of at most Columns::kWidth columns of an f16 product, [row][column]:
-/// every sum of a factor in the order of its row, rounded where the instruction that adds it
-/// rounds.
+/// every sum of a factor in the order of its row, rounded wherever the adding instruction rounds.
 std::vector<float> exact_product(const FoundProduct& product,
                                  std::span<const std::uint32_t> columns);
 

@@ -12,7 +12,7 @@ std::uint32_t size(const std::vector<std::uint32_t>& bits) {
   return static_cast<std::uint32_t>(bits.size());
 }
 
-/// Where features lie at first: those that the first factors join on one tile.
+/// Initial placement of features: those that the first factors join are on one tile.
 Rows first_rows(std::uint32_t bits, std::uint32_t tile_bits, bool ascending) {
   Rows rows;
   rows.row_bits.resize(bits - tile_bits);
@@ -22,7 +22,7 @@ Rows first_rows(std::uint32_t bits, std::uint32_t tile_bits, bool ascending) {
   return rows;
 }
 
-/// The swap that brings the lowest of `bits` wanted ones, from `low` on, to the rows.
+/// The swap that brings feature bits low .. low + bits to the rows.
 Swap swap_for(const Rows& rows, std::uint32_t low, std::uint32_t bits) {
   const auto found = std::find(rows.tile_bits.begin(), rows.tile_bits.end(), low);
   return {bits, static_cast<std::uint32_t>(found - rows.tile_bits.begin())};

@@ -33,7 +33,8 @@ BufferId Statement::array(std::string_view name, const Bytes& bytes, bool keep, 
                              .tiles = geometry_.tiles()});
 }
 
-// Arrays of all rounds and tiles are as large as the largest: all tiles are then packed alike.
+// In layout blocked arrays of all rounds and tiles have the largest one's size: all tiles then have
+// the same SRAM layout.
 
 BufferId Statement::empty_rows(std::string_view name, bool keep, std::uint32_t times) {
   return array(
@@ -87,7 +88,7 @@ BufferId Statement::given_rows(Values values, std::string_view name, const Rows&
 
 BufferId Statement::twiddles(const RowPass& pass, std::uint64_t bytes, const Groups& fill) {
   const auto each = [bytes](Tile /*tile*/) { return bytes; };
-  // Twiddles that one tile alone takes lie on it, as weights do in other products.
+  // Twiddles that only one tile uses are stored on it, as weights are in other products.
   if (!blocked() || geometry_.plan.split_n == 1) {
     return array("twiddles", each, false,
                  [fill, g = geometry_, groups = pass.groups(), its = operands_](
@@ -149,7 +150,7 @@ void Statement::add_exchange(std::string name, Tile tiles, PullsOf pulls, Bytes 
   description_.exchange(std::move(name), tiles, std::move(pulls), std::move(sends));
 }
 
-/// Blocks of rows go to the tiles whose number they will have in common.
+/// Each tile pulls, block by block, the rows of its new feature part.
 void Statement::add_swap(const RowPass& pass, const std::vector<BufferId>& arrays) {
   if (!pass.before) return;
   add_exchange("swap", geometry_.tiles(),
@@ -237,7 +238,7 @@ void Statement::finish(std::string name) {
 
 namespace {
 
-/// Forward or grad_input, round after round.
+/// Adds the steps of pass forward or grad_input, round after round.
 class Rounds {
  public:
   explicit Rounds(Statement& statement)
@@ -265,7 +266,7 @@ class Rounds {
   }
 
  private:
-  /// In layout planned the array that the last factor writes is kept.
+  /// Adds the arrays of rows; in layout planned the array that the last factor writes is kept.
   void add_rows(const std::vector<RowPass>& passes) {
     const bool planned = statement_.geometry().problem.layout == Layout::planned;
     const bool turns = planned && !factors_->in_place() && passes.size() % 2 == 1;
@@ -277,10 +278,10 @@ class Rounds {
 
   Statement& statement_;
   std::unique_ptr<Factors> factors_;
-  BufferId x_{}, y_{};  ///< where rows are, where a factor's go
+  BufferId x_{}, y_{};  ///< array that holds the rows, array that a factor writes
 };
 
-/// A pass has one number of units on nearly all tiles of a plan: it is measured, not fitted.
+/// Nearly all tiles of a plan have the same number of units: its cost is measured, not fitted.
 constexpr FittedCost::Axis kMeasured = FittedCost::Axis::measured();
 
 }  // namespace
@@ -310,7 +311,7 @@ std::string Functions::number_name() const {
       config::name_of(kNumbers, problem_.is_complex() ? Number::f32 : problem_.dtype));
 }
 
-/// Groups and runs are divided among workers.
+/// Divides groups and runs of units among workers.
 const plan::Function& Functions::of_rows(const std::string& what, const std::string& codelet,
                                          const RowPass& pass, const FirstOperand& first) {
   const auto vertex = [code = this->codelet(codelet), p = problem_, workers_n = workers_n_, pass,

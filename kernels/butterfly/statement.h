@@ -72,7 +72,7 @@ class Functions {
 };
 
 using CallsOf = std::function<void(Tile, Calls&)>;
-/// Calls of a pass's code on a tile's units. `first`: its twiddles, or the sums of products.
+/// Calls of a pass's code on a tile's units. `first`: the twiddles, or the sums of products.
 CallsOf unit_calls(const Geometry& geometry, const plan::Function& code, Place first, BufferId in,
                    BufferId out);
 /// Calls that add the sums of all parts of a tile's columns.
@@ -91,7 +91,7 @@ class Statement {
   using Bytes = std::function<std::uint64_t(Tile)>;
   using Contents = std::function<void(Tile, std::span<std::byte>)>;
   using Values = data::DenseOperand Operands::*;
-  /// Writes the twiddles of some groups of a pass for a part of the features.
+  /// Writes the twiddles of `groups` of a pass for feature part `part`.
   using Groups = std::function<void(std::uint32_t part, Interval groups, std::span<std::byte>)>;
 
   /// Without operands the description only serves estimates.

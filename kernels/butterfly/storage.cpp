@@ -12,11 +12,11 @@ using program::Tensor;
 
 namespace {
 
-/// Twiddles come to many tiles, all bytes to each: shorter stretches would make more copies of as
-/// many bytes.
+/// Least bytes of a stretch of twiddles. Many tiles receive all of them: shorter stretches would
+/// mean more copies for the same bytes.
 constexpr std::uint64_t kLeastTwiddles = 256;
 
-/// Y or Xg[features, n].
+/// The tensor Y or Xg[features, n].
 Tensor result_of(const Problem& p) {
   Tensor tensor{p.pass == Pass::forward ? "Y" : "Xg",
                 p.pass == Pass::forward ? Role::result : Role::gradient,
@@ -27,7 +27,7 @@ Tensor result_of(const Problem& p) {
   return tensor;
 }
 
-/// Takes numbers by feature and column of an operand: of complex numbers two each.
+/// A callback for for_line(): adds a number by feature and operand column (two per complex number).
 auto taker(const Problem& p, program::Runs& runs) {
   return [&runs, width = std::uint64_t{p.n} * (p.is_complex() ? 2 : 1)](
              std::uint64_t feature, std::uint64_t column, std::size_t at) {
@@ -35,7 +35,7 @@ auto taker(const Problem& p, program::Runs& runs) {
   };
 }
 
-/// Pieces of a tile's gradients of blocks, without padding.
+/// Adds the runs of a tile's block gradients, without padding.
 void block_runs(const GradientLayout& layout, const Problem& p, std::uint32_t tile,
                 program::Runs& runs) {
   const std::uint32_t outputs = p.outer.columns;

@@ -15,9 +15,10 @@ namespace tessera::butterfly {
 
 namespace {
 
-constexpr std::uint64_t kStream = 7;  // of seeded twiddles, apart from those of X and Yg
+constexpr std::uint64_t kStream = 7;  // random stream of twiddles, distinct from X's and Yg's
 
-/// The twiddles of a group, in the order in which tile code loads them: {stage, a feature of it}.
+/// Calls take(stage, a feature of the twiddle) for a group's twiddles, in the tile code's load
+/// order.
 template <class Take>
 void for_twiddles(const Problem& problem, const RowPass& pass, std::uint32_t tile,
                   std::uint32_t group, const Take& take) {
@@ -90,8 +91,8 @@ double Twiddles::file_value(std::uint64_t place) const {
       .real();
 }
 
-/// Seeded ones of blocks are divided by about the root of what is added up, so that sums stay as
-/// large.
+/// Seeded elements of blocks are divided by about the root of the number of terms, so that sums
+/// keep their magnitude.
 std::complex<double> Twiddles::element(std::uint32_t stage, std::uint32_t pair, std::uint32_t row,
                                        std::uint32_t column) const {
   if (problem_.parameters == Parameters::rotation) {
