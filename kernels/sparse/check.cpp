@@ -8,10 +8,10 @@ namespace tessera::sparse {
 
 namespace {
 
-constexpr std::uint64_t kRowStep = 64;   // of so many rows one is compared where not all are
+constexpr std::uint64_t kRowStep = 64;   // sample mode compares one of this many rows
 constexpr std::uint64_t kSegment = 256;  // columns whose signed sum is checked
 
-/// An element of A B^T as the machine has to make it.
+/// An element of A B^T exactly as the machine must compute it.
 float exact_element(const SampledProduct& product, std::uint64_t block, std::uint32_t at,
                     std::span<const float> left, const float* right) {
   const kernels::OrderedSums ordered(product.rounding.partials, std::max(product.depth, 1U));

@@ -8,7 +8,7 @@ namespace tessera::sparse {
 
 namespace {
 
-/// Part of a matrix in blocks, whose values the host gives.
+/// Declares part of a block matrix, with values given by the host.
 template <class Number>
 void add_part(plan::Description& description, program::Tensor tensor, const char* part, Type type,
               std::vector<std::uint64_t> shape, const std::vector<Number>& values) {

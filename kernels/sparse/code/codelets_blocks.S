@@ -4,9 +4,8 @@
 #include "kernels/sparse/code/block_run.inc"
 #include "kernels/sparse/code/walk.inc"
 
-// Y += W X for the blocks of W on one tile: the supervisor loads the weights of one run after the other, the
-// workers send their columns of X past them. Inputs and outputs beyond those of the matrix unit are runs of
-// their own.
+// Y += W X for the blocks of W on one tile: the supervisor loads the weights of each run in turn, the workers stream their
+// columns of X. Inputs and outputs beyond those of the matrix unit take further runs.
 
 // `codelet` BLOCK, NAME, UNIT, INPUTS, OUTPUTS for every block and shape of the unit's blocks up to 64.
 .macro every_block codelet
@@ -20,8 +19,8 @@
   .endr
 .endm
 
-// A block whose inputs a7 names. What workers run past it: `first` and then t1; past its second outputs
-// `second` and then `again`, past the third and fourth labels `label`2 and 3 and then 52 and 53.
+// A block with input place a7. Worker code for its first outputs: `first`, in further input runs t1; for its second outputs
+// `second`, then `again`; for the third and fourth the labels `label`2 and 3, then 52 and 53.
 .macro block first, second, again, label
   xctl 1
   load_weights
@@ -65,7 +64,7 @@
     run.block \entry, a7, s1, blocks
   .endr
 .endm
-// Runs of the workers past outputs 0, 1, ...
+// The workers' runs for output groups 0, 1, ...
 .macro worker_runs unit, accumulate, label
   .irp group, 0, 1, 2, 3
     .if output_runs > \group
@@ -81,11 +80,11 @@
   .endif
 .endm
 
-// --- block row after block row of a list -----------------------------------------------------------
-// Arguments: weights, X, list, block rows, bytes of X from the first to the second half of a block's
-// inputs, three words of padding; then for each worker 24 bytes: offset in X, results, loops, step of
-// results to the next block row, offset of their second half, padding. The list holds for each
-// block row its blocks less one, then the place in X of each in 64-bit words, u16 each.
+// --- the block rows of a list ----------------------------------------------------------------------
+// Arguments: weights, X, list, block rows, bytes of X from the first to the second half of a block's inputs, three words of
+// padding; then for each worker 24 bytes: offset in X, results, loops, step of results to the next block row, offset of
+// their second half, padding. The list holds, for each block row, its blocks - 1, then the place in X of each block in
+// 64-bit words; all u16.
 .macro block_rows block, name, unit, inputs, outputs
 codelet blocks_\block\()_\name
   set_run \block, \unit, \inputs, \outputs
@@ -130,12 +129,11 @@ end_codelet blocks_\block\()_\name
 .endm
 every_block block_rows
 
-// --- the sub-groups of a pool that are this tile's --------------------------------------------------
+// --- this tile's sub-groups of a pool --------------------------------------------------------------
 // Further arguments (walk.inc): 16 bytes of X from the first to the second half of a block's inputs; from 32 on
-// for each worker 16 bytes: offset in X, results, loops, offset of the second half of results. Behind
-// its head a sub-group holds its block rows: place of the row's results, blocks, then of each block the
-// place of its rows of X; places in 64-bit words, u16 each. Runs always add to results; s5 is what s1 is in the
-// first block row.
+// for each worker 16 bytes: offset in X, results, loops, offset of the second half of results. After its head a sub-group
+// holds its block rows: place of the row's results, blocks, then for each block the place of its rows of X; places in
+// 64-bit words, u16 each. Runs always accumulate into results; s5 is s1 of the first block row.
 .macro pool_blocks block, name, unit, inputs, outputs
 codelet pool_blocks_\block\()_\name
   set_run \block, \unit, \inputs, \outputs

@@ -1,13 +1,13 @@
-// Tile code of W = gamma S + (1 - gamma) U V^T: weights and gradients times their factor, in f32
-// and rounded once, and the gradient of gamma.
+// Tile code of W = gamma S + (1 - gamma) U V^T: weights and gradients times their factor, computed
+// in f32 and rounded once, and the gradient of gamma.
 #include "kernels/tile_code.h"
 
 using namespace kernels;
 
 namespace {
 
-/// `runs` holds runs of elements with one factor, each as 4 * count + its factor's number; the
-/// elements begin `offset` bytes from the start of each array. A worker has its own.
+/// A worker's part: `runs` holds runs of elements with one factor, each as 4 * count + factor
+/// number; the elements begin `offset` bytes from the start of each array.
 struct Part {
   const unsigned* runs;
   unsigned count;
@@ -24,7 +24,7 @@ struct Scaling {
 constexpr unsigned kOfS = 0;
 constexpr unsigned kOfUV = 1;  // 2: not scaled
 
-/// The factor of a run, and what its products add to the gradient of gamma.
+/// The factor of each run, and its sign in the gradient of gamma.
 struct Factors {
   float of_s, of_uv, one;
 
@@ -54,7 +54,7 @@ void one_element(const Half*& from, Half*& to, float factor) {
   xtile::fsh_p<2>(static_cast<Half>(static_cast<float>(xtile::flh_p<2>(from)) * factor), to);
 }
 
-/// to = factor * from. Runs of single elements begin and end inside words.
+/// to = factor * from. Runs may begin and end inside words.
 template <class Number>
 inline void scale(const Scaling* call) {
   constexpr unsigned kLanes = 8 / sizeof(Number);
@@ -89,10 +89,10 @@ extern "C" void gamma_scale_f16(const Scaling* call) { scale<Half>(call); }
 namespace {
 
 struct Gradients {
-  double* gradients;  // with respect to gamma S and (1 - gamma) U; of S and U afterwards
+  double* gradients;  // in: with respect to gamma S and (1 - gamma) U; out: to S and U
   const double* weights;
   const float* gamma;
-  float* sums;  // one a worker
+  float* sums;  // one per worker
   Parts<Part> parts;
 };
 
@@ -102,8 +102,8 @@ double product(double a, double b, double sum, Half /*type*/) {
   return xtile::fma_2s(xtile::unpkh_2s(a), xtile::unpkh_2s(b), sum);
 }
 
-/// The worker's part of the sum of gradient times weight over S minus that over U. Runs are whole
-/// words.
+/// The worker's part of the sum of gradient x weight over S minus the same sum over U. Runs are
+/// whole words.
 template <class Number>
 inline void gradients(const Gradients* call) {
   const Part part = call->parts.mine();
@@ -143,7 +143,7 @@ struct Sum {
 
 }  // namespace
 
-/// One worker.
+/// Run by one worker.
 extern "C" void gamma_sum(const Sum* call) {
   const float* from = call->from;
   float sum = 0.0F;

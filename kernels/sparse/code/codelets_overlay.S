@@ -1,9 +1,9 @@
-// The overlay of single elements: C^T += S^T A^T, S^T by columns of W. In each panel, for each pass of 16
-// bytes of its vectors (narrow: 8), a worker walks its columns. Arguments: A^T, C^T, panels, passes of a vector,
+// Product with a sparse overlay of single elements: C^T += S^T A^T, S^T by columns of W. In each panel, for each pass of 16
+// bytes of its vectors (narrow: 8), a worker processes its columns. Arguments: A^T, C^T, panels, passes of a vector,
 // bytes from the end of a panel's first vector to the next panel in A^T and in C^T, bytes of a vector,
-// padding; then for each worker 16 bytes: list, values, columns, offset of its first column in C^T. The
-// list holds for each column its elements, then the place of each one's row of A^T in the panel in
-// 64-bit words, u16 each. `accumulate`: C^T holds sums already.
+// padding; then for each worker 16 bytes: list, values, columns, offset of its first column in C^T. The list holds, for
+// each column, its number of elements, then the place of each element's row of A^T in the panel in 64-bit words; all u16.
+// `accumulate`: adds to the sums in C^T.
 #include "xtile.h"
 #include "kernels/sparse/code/gather.inc"
 

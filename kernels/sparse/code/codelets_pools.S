@@ -2,10 +2,9 @@
 #include "kernels/sparse/code/walk.inc"
 #include "kernels/sparse/code/gather.inc"
 
-// Sub-groups whose rows the workers share out: each finds its part behind the head, 10 bytes a worker: rows,
-// its list and its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds
-// for each row the place of its results, its units, then the places that each unit names; places in 64-bit
-// words, u16 each.
+// Sub-groups whose rows are divided among the workers: each reads its part after the head, 10 bytes per worker: rows,
+// offsets of its list and of its values in the sub-group (in u16 and in 32-bit words), first pass, passes. Its list holds,
+// for each row, the place of its results, its units, then the places of each unit; places in 64-bit words, u16 each.
 
 .set kParts, 8
 
@@ -26,7 +25,7 @@
   lhu t2, 6(t0)
   lhu s6, 8(t0)
 .endm
-// The supervisor's part, and what each worker keeps.
+// The supervisor's code, and the set-up of each worker.
 .macro share_parts
   share_out
   .balign 8
@@ -41,8 +40,8 @@
 .endm
 
 // --- Y += W X, element by element ------------------------------------------------------------------
-// Further arguments: 16 Y. A pass is 16 bytes of a row of X; a unit is 32 bits of values: two f16 (a row of
-// an odd number has a zero behind the last) or one f32. Sums are f32.
+// Further arguments: 16 Y. A pass is 16 bytes of a row of X; a unit is 32 bits of values: two f16 (a row of odd length ends
+// with a zero) or one f32. Sums are f32.
 
 .macro pool_rows name, wide
 codelet \name
@@ -88,15 +87,15 @@ pool_rows pool_rows_f16, 1
 pool_rows pool_rows_f32, 0
 
 // --- gradients of blocks ---------------------------------------------------------------------------
-// Rows of Yg times rows of X: a worker's part of the gradient of a sparse matrix's blocks, f32, row after row of each
-// block; every element is a dot product over this tile's columns: a slot for 8 bytes of each row. The list holds for each
-// block row the place of its Yg, its blocks, then the place of each one's X; places in 64-bit words, u16 each.
+// Rows of Yg times rows of X: a worker's part of the gradient of a sparse matrix's blocks, f32, each block row-major; every
+// element is a dot product over this tile's columns: a slot per 8 bytes of each row. The list holds, for each block row,
+// the place of its Yg, its blocks, then the place of each block's X; places in 64-bit words, u16 each.
 //
-// s0 X, s1 Yg, s3 block rows, s6 rows of a block from number t2 on, s7 64-bit words of a row less one, s8 its bytes,
+// s0 X, s1 Yg, s3 block rows, s6 rows of a block from number t2 on, s7 64-bit words of a row - 1, s8 its bytes,
 // s9 side of a block, a1 values of the first block, a2 list, f31 zeros.
 .macro gradient_rows multiply
   mul t0, t2, s9
-  mul a6, t2, s8              // from the first row of a block to the worker's
+  mul a6, t2, s8              // offset of the worker's first row in a block
   sh2add a1, t0, a1
   sub t0, s9, s6
   mul t0, t0, s9
@@ -137,8 +136,8 @@ pool_rows pool_rows_f32, 0
   bdnz s3, 1b
 .endm
 
-// Gradients of a pool. Further arguments: 16 Yg, 32 64-bit words of a row less one, 36 its bytes, 40 side of a block. A
-// unit is a block of values (gradient_rows). A pass is a row of the blocks.
+// Gradients of a pool. Further arguments: 16 Yg, 32 64-bit words of a row - 1, 36 its bytes, 40 side of a block. A unit is
+// a block of values (gradient_rows). A pass is a row of the blocks.
 .macro pool_gradient name, multiply
 codelet \name
   share_parts
@@ -158,7 +157,7 @@ end_codelet \name
 pool_gradient pool_gradient_f16, dot2.s.h
 pool_gradient pool_gradient_f32, fma.2s
 
-// The gradient of the blocks of a pattern that is known: a0: {X, Yg, 64-bit words of a row less one, bytes of a row,
+// The gradient of the blocks of a pattern known at build: a0: {X, Yg, 64-bit words of a row - 1, bytes of a row,
 // side of a block, padding}, then for each worker {list, values, block rows, first row of a block, rows of a block,
 // padding}.
 .macro block_gradient name, multiply
@@ -185,8 +184,8 @@ end_codelet \name
 block_gradient block_gradient_f16, dot2.s.h
 block_gradient block_gradient_f32, fma.2s
 
-// --- small things ----------------------------------------------------------------------------------
-// Zeros. Arguments: the bytes; one word of padding; then for each worker 8 bytes: offset, 64-bit words.
+// --- helpers ---------------------------------------------------------------------------------------
+// Writes zeros. Arguments: address; one word of padding; then for each worker 8 bytes: offset, 64-bit words.
 codelet pool_zero
   worker_arguments t0, 8
   lw a1, 8(t0)
@@ -202,7 +201,8 @@ codelet pool_zero
   xctl 0
 end_codelet pool_zero
 
-// Sets flags: non-zero if a pool is away from home. Arguments: its home (x, y: u16), own x, own y, two words of flags:
+// Sets two flags, non-zero if a pool is away from home along y, along x. Arguments: its home (x, y: u16), own x, own y, two
+// words of flags:
 // in y, in x.
 codelet pool_away
   lw t0, 0(a0)

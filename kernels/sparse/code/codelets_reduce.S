@@ -1,12 +1,12 @@
-// Rows of results from the partial rows that their tile received. Arguments: partials, results; then for
+// Adds the partial rows that a tile received to rows of results. Arguments: partials, results; then for
 // each worker 16 bytes: its list, its segments, offset of its results, padding. A segment of the list is 16 bytes: offset of its first partial (u32), bytes
 // between partials (u32), partials (u16), whole chunks (u16), single units (u16), bytes from the outputs of one run
-// to the next in 8-byte words (u16). A chunk is four words of partials, a unit as many as make one word of
-// results. Where a block's outputs are several runs (`runs`, `words` of a column in each), a chunk is a column.
+// to the next in 8-byte words (u16). A chunk is four words of partials, a unit the words that make one word of results. If
+// a block's outputs are several runs (`runs`, `words` of a column in each), a chunk is a column.
 #include "xtile.h"
 
-// Adds up four words of s5 + 1 partials that lie a7 apart, two from t3 on and two behind them (of the next
-// run), into f4-f7; none: zeros.
+// Sums four words of s5 + 1 partials, a7 bytes apart, into f4-f7: two from t3 on and the next two (of the next run); zeros
+// if there are no partials.
 .macro sum_chunk add, words
   .if \words == 4
     addi t4, t3, 16
@@ -60,7 +60,7 @@
   .endif
 .endm
 
-// As sum_chunk for one unit: one word, or two that are packed into one.
+// Like sum_chunk for one unit: one word, or two that are packed into one.
 .macro sum_unit add, pack
   bltz s5, 7f
   fld f4, 0(t3)

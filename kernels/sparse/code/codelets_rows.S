@@ -1,7 +1,7 @@
-// Rows of Y = W X, element by element: for each of its column passes a worker walks its rows.
+// Rows of Y = W X, element by element: in each column pass a worker processes its rows.
 // a0: {x, y, bytes of a row of x, of y}, then for each worker {list, values, rows, passes, offset of its
-// part in x, in y}. The list holds for each row its nonzeros, then the place of each one's row of X in
-// 64-bit words, u16 each. A row's values begin at a multiple of four bytes.
+// part in x, in y}. The list holds, for each row, its number of nonzeros, then the place of each nonzero's row of X in
+// 64-bit words; all u16. A row's values begin at a multiple of four bytes.
 #include "xtile.h"
 #include "kernels/sparse/code/gather.inc"
 
@@ -23,8 +23,8 @@
   splat.s f31, f31            // 64 zero bits for new sums
 .endm
 
-// A pass is `words` words of a row of X. `wide`: f16 elements in pairs, sums in f32; else `load` and `axpy` of
-// elements of so many bytes, whose type sums have too.
+// A pass is `words` words of a row of X. `wide`: f16 elements in pairs, sums in f32; else `load` and `axpy` for elements of
+// `bytes`, with sums of the same type.
 .macro rows name, words, wide, load, axpy, bytes
 codelet \name
   worker_part

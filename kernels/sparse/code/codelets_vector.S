@@ -2,8 +2,8 @@
 #include "kernels/gemm/vector.inc"
 #include "kernels/sparse/code/walk.inc"
 
-// Y += W X for the blocks of W on one tile where the machine has no matrix unit for the type: each worker walks
-// rows of blocks with its own columns of X, whose sums stay in registers from block to block. Lists, and
+// Y += W X for the blocks of W on one tile where the machine has no matrix unit for the type: each worker processes rows of
+// blocks for its own columns of X; sums stay in registers from block to block. Lists, and
 // the arguments of pools, are those of codelets_blocks.S.
 //
 // Arguments of block rows: bytes of results of a block row, X, bytes to results of the next run, a word of padding; then for
@@ -22,8 +22,8 @@
   \codelet 16, f32, axpy, axpy.2s, flw.p, 4, 4, 2
 .endm
 
-// A worker keeps beside keep_rows: s0 its columns of X, s1 its results, a7 bytes to results of the next run. a1: its
-// arguments.
+// A worker's registers, in addition to keep_rows: s0 its columns of X, s1 its results, a7 bytes to results of the next run.
+// a1: its arguments.
 .macro keep_columns way
   lw t1, 4(a0)
   lw s0, 0(a1)
@@ -34,7 +34,7 @@
   keep_rows \way
 .endm
 
-// A row of a4 blocks, whose places are at a2 and weights at a1, into a3. Moves a1 and a2 on.
+// A row of a4 blocks, places at a2 and weights at a1, into a3. Advances a1 and a2.
 .macro row_of_blocks block, way, op, load, bytes, runs
   .set run_bytes, (\block) * (\block) * (\bytes) / (\runs)
   .if \runs > 1

@@ -4,10 +4,10 @@ namespace tessera::sparse {
 
 namespace {
 
-// Strides are 16 bits of bytes; whole squares of rows of f32.
+// Most columns of a panel: byte strides are 16 bits; a multiple of 4 keeps squares whole.
 constexpr std::uint64_t kWidest = std::uint64_t{0xffff} / 16 * 4;
 
-/// Squares [first, last) of rows group * lanes ... of a panel.
+/// Squares [first, last) of row group `group` (rows from group * lanes on) of a panel.
 SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, Direction direction,
                  std::uint64_t group, std::uint64_t first, std::uint64_t last) {
   const std::uint64_t lanes = 8 / bytes;
@@ -24,7 +24,7 @@ SquareRun run_of(const Panel& panel, std::uint64_t depth, std::uint32_t bytes, D
   return {blocks_at, rows_at, half(last - first), position, next, row, 8, 0};
 }
 
-/// The panel of `part` that a position, of `depth` elements, is in.
+/// The panel of `part` that contains `position`, in units of `depth` elements.
 Panel panel_at(const Chunked& part, std::uint64_t position) {
   const std::uint64_t line = position / part.columns * part.columns;
   std::uint64_t begin = std::max(part.elements.begin / part.depth, line);

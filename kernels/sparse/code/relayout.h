@@ -43,7 +43,7 @@ static_assert(sizeof(SquareRun) == 20);
 
 enum class Direction : std::uint8_t { to_blocks, to_rows };
 
-/// The squares of a part's panels, divided over `workers`.
+/// The squares of a part's panels, divided among `workers`.
 std::vector<std::vector<SquareRun>> transpositions(const Chunked& part, std::uint32_t bytes,
                                                    Direction direction, std::uint32_t workers);
 

@@ -17,7 +17,7 @@ namespace tessera::sparse {
 using kernels::Layout;
 using program::Type;
 
-/// Types, blocks and layout of W X with W in blocks.
+/// Types, blocks and layout of W X, with W in blocks.
 struct Shape {
   std::uint32_t block = 1;
   Type type = Type::f16;      ///< type of W, X and Y

@@ -7,7 +7,7 @@ namespace tessera::sparse {
 
 namespace {
 
-/// Cuts of the rows so that no part has more work than `most`, if it has several rows.
+/// Greedy cuts of the rows: no part of several rows has more work than `most`.
 std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
                                        std::uint64_t most) {
   const auto rows = static_cast<std::uint32_t>(before.size()) - 1;
@@ -21,7 +21,7 @@ std::vector<std::uint32_t> cuts_within(const std::vector<std::uint64_t>& before,
   return cuts;
 }
 
-/// `parts` + 1 cuts of the rows, between which the most work is the least possible.
+/// `parts` + 1 cuts of the rows that minimise the largest work between two cuts.
 std::vector<std::uint32_t> balanced_cuts(const std::vector<std::uint64_t>& before,
                                          std::uint32_t parts) {
   std::uint64_t largest = 0;

@@ -9,7 +9,7 @@ namespace tessera::sparse {
 
 namespace {
 
-/// The block columns that rows [first, last) of `w` have entries in, ascending.
+/// The block columns with entries in rows [first, last) of `w`, ascending.
 std::vector<std::uint32_t> columns_of(const data::SparseMatrix& w, std::uint32_t first,
                                       std::uint32_t last, std::uint32_t block) {
   std::vector<std::uint32_t> columns;
@@ -33,7 +33,7 @@ std::uint64_t count_blocks(const data::SparseMatrix& w, std::uint32_t block) {
 std::vector<std::uint32_t> filled_rows(const BlockMatrix& w) {
   std::vector<std::uint32_t> rows;
   const auto begin = w.row_begin.begin();
-  // In doubling steps to the next row that ends later than this one begins.
+  // Galloping search for the next row that is not empty.
   for (auto at = begin; *at < w.blocks();) {
     const std::uint64_t first = *at;
     std::ptrdiff_t step = 1;

@@ -20,7 +20,8 @@ std::uint32_t side_of(std::uint32_t points, unsigned dimensions) {
   return side;
 }
 
-/// Draws edges of 2^scale vertices. A quadrant takes 32 bits of the `draw`-th stretch of numbers.
+/// Draws R-MAT edges among at least `vertices` vertices, a power of two. A quadrant takes 32 random
+/// bits.
 class EdgeDraws {
  public:
   EdgeDraws(std::uint64_t seed, std::uint32_t vertices)
@@ -28,7 +29,7 @@ class EdgeDraws {
         vertices_(vertices),
         levels_(static_cast<int>(std::bit_width(vertices - 1U))) {}
 
-  /// The next edge between vertices that exist, as source << 32 | target.
+  /// The next edge between vertices below `vertices`, as source << 32 | target.
   std::uint64_t next() {
     for (;;) {
       std::uint64_t row = 0;
@@ -43,7 +44,7 @@ class EdgeDraws {
   }
 
  private:
-  /// 0: both halves first, with probability a; 1: b; 2: c; 3: the rest.
+  /// 0: first half of rows and of columns (probability a); 1: b; 2: c; 3: the rest.
   unsigned next_quadrant() {
     constexpr double kScale = 0x1p32;
     constexpr auto kA = static_cast<std::uint64_t>(0.57 * kScale);

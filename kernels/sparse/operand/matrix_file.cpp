@@ -51,7 +51,7 @@ data::SparseMatrix read_market(const WeightOptions& weights) {
   return data::read_matrix_market(weights.matrix);
 }
 
-/// How a file is read whose name ends so.
+/// Functions that read files of one ending.
 struct Format {
   std::string_view ending;
   data::MatrixSize (*size)(const std::filesystem::path& file);
@@ -72,7 +72,7 @@ const Format& format_of(const std::string& file) {
 
 data::MatrixSize matrix_file_size(const std::string& file) {
   const data::MatrixSize size = format_of(file).size(file);
-  constexpr std::uint64_t kMost = 1u << 24;  // as workload.m and workload.k
+  constexpr std::uint64_t kMost = 1u << 24;  // the limit of workload.m and workload.k
   if (size.rows == 0 || size.columns == 0 || size.rows > kMost || size.columns > kMost) {
     throw UserError("{}: found a matrix of {} x {}, allowed from 1 x 1 to {} x {}", file, size.rows,
                     size.columns, kMost, kMost);

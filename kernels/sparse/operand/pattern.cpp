@@ -13,12 +13,12 @@ namespace tessera::sparse {
 
 namespace {
 
-/// Streams of their own for rows, so that each is drawn like a matrix of one row.
+/// The seed of one row: each row is drawn like a matrix of one row.
 std::uint64_t row_seed(std::uint64_t seed, std::uint64_t row) {
   return data::random_bits(seed, kRowStream, row);
 }
 
-/// The pattern in whose row number `row` add(row, columns) appends the columns that are kept.
+/// Builds a pattern row by row: add(row, columns) appends the kept columns of the row.
 template <class Add>
 BlockPattern by_rows(std::uint32_t rows, std::uint32_t columns, const Add& add) {
   BlockPattern pattern{rows, columns, {0}, {}, {}};
@@ -31,14 +31,14 @@ BlockPattern by_rows(std::uint32_t rows, std::uint32_t columns, const Add& add) 
 }
 using Columns = std::vector<std::uint32_t>;
 
-/// Appends a random subset of `wanted` of the columns from `first` on.
+/// Appends a random subset of `wanted` of the `columns` columns from `first` on.
 void add_subset(std::uint32_t first, std::uint32_t columns, std::uint64_t wanted,
                 std::uint64_t seed, Columns& into) {
   for (const std::uint64_t column : random_subset(columns, wanted, seed))
     into.push_back(first + static_cast<std::uint32_t>(column));
 }
 
-/// One draw a place decides whether it is taken (Knuth 3.4.2 S).
+/// One draw per place decides whether it is taken (Knuth 3.4.2, algorithm S).
 std::vector<std::uint64_t> subset_by_places(std::uint64_t places, std::uint64_t wanted,
                                             std::uint64_t seed) {
   std::vector<std::uint64_t> chosen;
@@ -54,7 +54,7 @@ std::vector<std::uint64_t> subset_by_places(std::uint64_t places, std::uint64_t 
 
 __extension__ using Wide = unsigned __int128;
 
-/// Draws until `wanted` different numbers have come.
+/// Draws until there are `wanted` distinct numbers.
 std::vector<std::uint64_t> subset_by_draws(std::uint64_t places, std::uint64_t wanted,
                                            std::uint64_t seed) {
   std::vector<std::uint64_t> chosen;
@@ -81,9 +81,8 @@ std::vector<std::uint32_t> shuffled_rows(std::uint32_t rows, std::uint64_t seed)
   return order;
 }
 
-/// How many of `wanted` blocks the rows get by rank: the largest scale whose sizes, cut at
-/// `columns` and rounded down, do not exceed `wanted`; what is left goes to the first rows with
-/// space.
+/// Blocks of each row by rank: the largest scale whose sizes, clipped to `columns` and rounded
+/// down, do not exceed `wanted` in all; the remainder goes to the first rows with space.
 std::vector<std::uint32_t> skewed_sizes(std::uint32_t rows, std::uint32_t columns, double skew,
                                         std::uint64_t wanted) {
   std::vector<double> share(rows);
@@ -132,7 +131,7 @@ std::vector<bool> largest(const std::vector<double>& scores, std::uint64_t wante
 
 std::vector<std::uint64_t> random_subset(std::uint64_t places, std::uint64_t wanted,
                                          std::uint64_t seed) {
-  constexpr std::uint64_t kDense = 64;  // a sort of one draw costs about as much as 64 draws
+  constexpr std::uint64_t kDense = 64;  // sorting one draw costs about as much as 64 draws
   return wanted >= places / kDense ? subset_by_places(places, wanted, seed)
                                    : subset_by_draws(places, wanted, seed);
 }
@@ -203,7 +202,7 @@ BlockPattern butterfly_pattern(std::uint32_t m, std::uint32_t k, std::uint32_t b
                                const Butterfly& butterfly) {
   const std::uint32_t height = m / butterfly.size;
   const std::uint32_t width = k / butterfly.size;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // block columns from, to
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kept;  // block columns [first, end)
   const auto keep = [&](std::uint32_t first, std::uint32_t end) {
     kept.emplace_back(first / block, ceil_div(end, block));
   };

@@ -23,9 +23,9 @@ constexpr config::Names<Pattern, 9> kPatterns{{{"uniform", Pattern::uniform},
                                                {"poisson_3d", Pattern::poisson_3d},
                                                {"rmat", Pattern::rmat}}};
 constexpr std::array<std::uint32_t, 4> kBlocks{1, 4, 8, 16};
-constexpr double kLeastDensity = 1e-15;  // below that of one element in the largest W
+constexpr double kLeastDensity = 1e-15;  // below the density of one element in the largest W
 
-/// The keys that one pattern only uses.
+/// Keys that only one pattern uses.
 constexpr config::Names<Pattern, 8> kParameters{{{"skew", Pattern::row_skewed},
                                                  {"keep", Pattern::n_of_m},
                                                  {"group", Pattern::n_of_m},
@@ -49,7 +49,7 @@ void take_square_size(config::Fields& fields, WeightOptions& weights) {
                  weights.k, weights.m, name_of(weights.pattern));
 }
 
-/// Keys that do not go together.
+/// Throws for keys that exclude each other.
 void require_use(config::Fields& fields, const WeightOptions& weights) {
   const bool from_file = !weights.matrix.empty();
   for (const auto& [key, pattern] : kParameters) {
@@ -96,7 +96,7 @@ void describe_pattern(config::Fields& fields, WeightOptions& weights) {
       weights.global, {0, 1u << 24});
 }
 
-/// True if W has as many blocks as its density says.
+/// True if `density` determines W's number of blocks.
 bool has_density(const WeightOptions& weights) {
   if (!weights.matrix.empty()) return weights.prune == Prune::blocks;
   return weights.pattern == Pattern::uniform || weights.pattern == Pattern::row_skewed ||

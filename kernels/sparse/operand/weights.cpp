@@ -23,7 +23,7 @@ void require_room(std::uint64_t blocks, const WeightOptions& weights,
       most < kMostElements ? ": the SRAM of all tiles" : "");
 }
 
-/// About.
+/// Approximate number of blocks.
 std::uint64_t butterfly_blocks(std::uint32_t rows, std::uint32_t columns,
                                const WeightOptions& weights) {
   const Butterfly mask = butterfly_of(weights);
@@ -33,8 +33,8 @@ std::uint64_t butterfly_blocks(std::uint32_t rows, std::uint32_t columns,
   return std::max<std::uint64_t>(rows * row, std::min<std::uint64_t>(global, rows) * columns);
 }
 
-/// Blocks of a seeded pattern before it is made: at most, for bands; at least, for graphs, whose
-/// elements may lie together.
+/// Blocks of a seeded pattern before it is made: an upper bound for bands, a lower bound for
+/// graphs, whose elements may share blocks.
 std::uint64_t expected_blocks(const WeightOptions& weights) {
   const std::uint32_t rows = ceil_div(weights.m, weights.block);
   const std::uint32_t columns = ceil_div(weights.k, weights.block);
@@ -58,7 +58,7 @@ std::uint64_t expected_blocks(const WeightOptions& weights) {
   }
 }
 
-/// The blocks of a matrix of elements.
+/// Converts a matrix of elements to blocks; throws if there are too many.
 BlockMatrix blocks_of(const data::SparseMatrix& w, const WeightOptions& weights) {
   require_room(count_blocks(w, weights.block), weights);
   return to_blocks(w, weights.block);
@@ -126,8 +126,8 @@ Butterfly butterfly_of(const WeightOptions& weights) {
 const WeightOptions& fitting(const WeightOptions& weights, std::uint64_t n,
                              const MachineConfig& machine) {
   if (!weights.matrix.empty()) return weights;
-  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such a one the planner tells more
-  // The number of bands' and butterflies' blocks is not known before they are made.
+  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // below, the planner's error says more
+  // Block counts of bands and butterflies are only approximate before they are made.
   const bool about = weights.pattern == Pattern::banded || weights.pattern == Pattern::butterfly;
   const std::uint64_t blocks = about ? 0 : expected_blocks(weights);
   const std::uint64_t area = std::uint64_t{weights.block} * weights.block;

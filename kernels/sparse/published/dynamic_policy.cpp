@@ -22,8 +22,8 @@ spmm_dynamic::Problem transposed(const spmm_dynamic::Problem& problem) {
   return other;
 }
 
-/// Words of lists that a published bucket has room for: those of two sub-groups, and of all rows of
-/// the partition with its headroom, though its nonzeros are those of one in z. Source: poplibs
+/// Capacity of a published bucket's lists, in words: two sub-groups, and all rows of the partition
+/// with its headroom, although the bucket holds only 1/z of its nonzeros. Source: poplibs
 /// popsparse/FullyConnectedPlan.cpp, addMetaInfoElemsPerBucket.
 std::uint64_t list_words(const spmm_dynamic::Problem& problem, const PoolShape& pool) {
   const double rows = ceil_div(problem.block_rows, pool.grid.x);
@@ -37,16 +37,16 @@ std::uint64_t list_words(const spmm_dynamic::Problem& problem, const PoolShape& 
   return 2 * std::uint64_t{pool.group_head_words()} + static_cast<std::uint64_t>(lists);
 }
 
-/// Its expectation of the fullest partition: nonzeros lie evenly, and none spills.
+/// Its estimate of the fullest partition: evenly distributed nonzeros, no spilling.
 Load even_load(const spmm_dynamic::Problem& problem, const Grid& grid) {
   const double blocks = static_cast<double>(problem.max_blocks) / grid.partitions();
   const double rows = ceil_div(problem.block_rows, grid.x);
   return {{blocks, rows * (1 - std::exp(-blocks / rows)), {}}, {}, 0, 0};
 }
 
-/// Its addition to the time of a product. It takes clearing partial results for a cycle an element
-/// (its zeroPartialsCycles computes another number and drops it; papers.md 1a), and counts the part
-/// that a tile adds up itself as received.
+/// Its overestimate of a product's time: clearing partial results at a cycle an element (its
+/// zeroPartialsCycles computes another number and drops it; papers.md 1a), and counting the part
+/// that a tile sums itself as received.
 std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& pool,
                         const MachineConfig& machine) {
   const Buffers bytes(problem, pool);
@@ -55,7 +55,8 @@ std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& p
          (bytes.parts > 1 ? own / machine.fabric.receive_bytes_per_cycle : 0);
 }
 
-/// Time and memory of the product with W^T, `other`, on the same tiles, and the overrating of both.
+/// Time and memory of the product with W^T, `other`, on the same tiles, plus the overestimate of
+/// both.
 Plans::Beside counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
                       Pricer& pricer) {
   const auto pool = [&](const Grid& grid) { return *pricer.pool(other, grid.transposed()); };
@@ -75,10 +76,10 @@ Plans::Beside counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::
       [&, pool, load](const Grid& grid) { return pricer.bytes(other, pool(grid), load(grid)); }};
 }
 
-/// For nonzeros that lie evenly, of which nothing spills. It serves products with W and with W^T in
-/// turn, of which it minimises the sum (poplibs popsparse/MatMulUtils.cpp: doGradAPass is always
-/// set). No two of its numbers of parts have parts of the same size, and all parts of the columns
-/// are of one size.
+/// The best plan for evenly distributed nonzeros without spilling. It minimises the sum of the
+/// products with W and W^T (poplibs popsparse/MatMulUtils.cpp: doGradAPass is always set). Only
+/// numbers of parts with distinct part sizes are considered; all parts of the columns have one
+/// size.
 std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned& pinned,
                               Pricer& pricer) {
   const spmm_dynamic::Problem other = transposed(problem);
@@ -87,7 +88,7 @@ std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned
   Plans plans(problem, pricer, load, both ? counted(problem, other, pricer) : Plans::Beside{});
   const auto add = [&](Grid grid, Neighbours neighbours) {
     grid.neighbours = neighbours;
-    // There must be room for the lists of both.
+    // The lists of both products must fit.
     if (!both || pricer.pool(other, grid.transposed()))
       plans.add(grid, std::span(&neighbours, 1), load);
   };
@@ -115,7 +116,7 @@ ListRoom Policy::list_room() { return list_words; }
 std::optional<Plan> Policy::dynamic_plan(const spmm_dynamic::Problem& problem,
                                          const spmm_dynamic::Pinned& pinned, Pricer& pricer) const {
   if (const std::optional<Plan> plan = even_plan(problem, pinned, pricer)) return plan;
-  // A plan that does not fit its share of the memory may take it all: runPlanner of
+  // If no plan fits its share of the memory, it may use all of it: runPlanner of
   // popsparse/FullyConnectedPlan.cpp.
   spmm_dynamic::Problem relaxed = problem;
   relaxed.memory = 1;

@@ -11,8 +11,8 @@ namespace {
 
 std::uint64_t rate(const MachineConfig& machine) { return machine.fabric.receive_bytes_per_cycle; }
 
-/// Hoped to come at the rate of pairs that take the same, the less so the more of the band's rows a
-/// tile leaves out.
+/// Cycles to receive rows of X, optimistically at the rate of pairs that share data, times span /
+/// columns: the band's rows over those that the tile uses.
 std::uint64_t rows_of_x(const MachineConfig& machine, const TileWork& work) {
   const std::uint64_t paired = machine.fabric.pair_sharing ? 2 * rate(machine) : rate(machine);
   const double bias = static_cast<double>(work.span) / static_cast<double>(work.columns);
@@ -33,7 +33,7 @@ std::uint64_t add(const MachineConfig& machine, const TileWork& work) {
          adding_cycles(work.shape, sums, work.partial_rows, machine.tile.contexts);
 }
 
-/// Its terms are those of machines.md 2.3.
+/// The terms are those of machines.md 2.3.
 Expected price(const MachineConfig& machine, const TileWork& work, bool shares_values) {
   const std::uint64_t values = shares_values ? ceil_div(work.value_bytes(), rate(machine)) : 0;
   const std::uint64_t held = work.x_bytes() + work.value_bytes() + work.q_bytes();
@@ -42,10 +42,10 @@ Expected price(const MachineConfig& machine, const TileWork& work, bool shares_v
           std::max(held, work.partial_bytes() + work.q_bytes())};
 }
 
-/// Its work lists, of 16-bit numbers, name places in the dense rows of the widest band, in bytes
-/// with single elements, else in words of a column of a block.
+/// True if 16-bit entries of its work lists can address the dense rows of the widest band: in bytes
+/// for single elements, else in words of a block's column.
 bool names(const Problem& problem, const spmm_static::Bands& bands, std::uint32_t width) {
-  std::uint64_t widest = 0;  // of columns with blocks
+  std::uint64_t widest = 0;  // most columns with blocks in a band
   for (std::uint32_t band = 0; band < bands.count(); ++band) {
     const auto at = [&](std::size_t i) {
       return problem.by_column.begin() + static_cast<std::ptrdiff_t>(bands.column[i]);

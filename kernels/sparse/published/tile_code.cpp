@@ -8,7 +8,7 @@ namespace tessera::sparse::published {
 
 namespace {
 
-/// Rows of single elements: `few` columns and `some` have code of their own.
+/// Rows of single elements: up to `few` and up to `some` columns have special code.
 struct ElementTerms {
   std::uint64_t few, few_start, few_row;
   std::uint64_t some, some_start, some_row;
@@ -27,8 +27,7 @@ std::uint64_t element_worker(const ElementTerms& terms, std::uint64_t rows, std:
   return terms.start + rows * (terms.row + width / terms.some * (terms.pass + wide) + rest);
 }
 
-/// Terms of the cycles of a tile's workers with blocks: entering, a block row, a block times
-/// `columns` columns.
+/// Terms of a tile's cycles with blocks: start, per block row, per block times `columns` columns.
 struct BlockTerms {
   std::uint64_t start, row, block;
 };
@@ -45,9 +44,9 @@ BlockTerms block_terms(const Shape& shape, std::uint64_t columns) {
   return {16, 4, columns == 1 ? 58 : 2 * (37 + 8 * more)};
 }
 
-/// A spread sum is reckoned to be cut into groups of so many elements.
+/// The estimate of a spread sum assumes groups of this many elements.
 constexpr std::uint64_t kReckonedGroup = 8;
-/// And is cut into pieces of at least so many words.
+/// The actual pieces have at least this many words.
 constexpr std::uint64_t kLeastWords = 4;
 
 }  // namespace
@@ -80,7 +79,7 @@ std::uint64_t adding_cycles(const Shape& shape, std::uint64_t results, std::uint
 
 bool ReductionPlacement::at_home(const Shape& shape, const Sum& sum) const {
   const std::uint64_t word = 8 / shape.partial_bytes();
-  // As published, the partials that a tile takes at home are reckoned once, not for every source.
+  // As published, receiving the partials of a sum at home counts once, not once per source.
   const std::uint64_t home = ceil_div(sum.most_wanted * shape.partial_bytes(), bytes_per_cycle) +
                              sum.partials * ceil_div(sum.most_wanted, word) + sync_cycles;
   const std::uint64_t groups = ceil_div(sum.elements, kReckonedGroup);
@@ -95,7 +94,8 @@ bool ReductionPlacement::at_home(const Shape& shape, const Sum& sum) const {
 std::vector<ReductionPlacement::Piece> ReductionPlacement::spread(const Shape& shape,
                                                                   std::uint64_t elements,
                                                                   std::uint64_t number) const {
-  // As published a word of partials; ours also whole words of results, or of a block's columns.
+  // Published grain: a word of partials; ours must also be whole words of results, or columns of a
+  // block.
   const std::uint64_t grain = shape.output_runs() > 1 ? shape.block : shape.lanes();
   const std::uint64_t grains = elements / grain;
   const std::uint64_t least = ceil_div(kLeastWords * 8 / shape.partial_bytes(), grain);
