@@ -8,7 +8,7 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-// Offsets within a sub-group are u16: of its lists in words, of its values in 32-bit words.
+// Limit of offsets within a sub-group, which are u16: of lists in words, of values in 32-bit words.
 constexpr std::uint32_t kMostGroupWords = 60000;
 
 class Packer {
@@ -20,8 +20,8 @@ class Packer {
     for (Pool& pool : packing_.pools) pool.meta_words = shape.pool_head_words() + kPoolEndWords;
   }
 
-  /// Those that fit whole go into the partition's own pool, then parts; then into the nearest
-  /// pools, for all partitions alike.
+  /// Packs rows that fit whole into the partition's own pool, then parts of rows; then spills the
+  /// rest into the nearest pools, one distance at a time for all partitions.
   Packing pack() {
     share_out();
     std::vector<std::uint32_t> full;
@@ -38,7 +38,7 @@ class Packer {
   }
 
  private:
-  /// The block rows of all partitions, in order.
+  /// Splits block rows into those of each partition, in order.
   void share_out() {
     const EvenSplit rows{w_.block_rows(), shape_.grid.x};
     const EvenSplit columns{w_.block_columns(), shape_.grid.y};
@@ -58,7 +58,7 @@ class Packer {
     }
   }
 
-  /// True if that was all.
+  /// Moves blocks of partition `of` into the pool (dx, dy) ahead; returns true if none are left.
   bool spill(std::uint32_t of, std::uint32_t dx, std::uint32_t dy) {
     const std::uint64_t before = left_blocks(of);
     place(of, packing_.pools[shape_.grid.ahead(of, dx, dy)]);
@@ -73,7 +73,7 @@ class Packer {
     return blocks;
   }
 
-  /// Moves what is left of a partition into `pool` as far as it has room, whole rows first.
+  /// Moves what is left of a partition into `pool` as far as it fits, whole rows first.
   void place(std::uint32_t of, Pool& pool) {
     std::erase_if(left_[of], [&](const RowPart& part) { return add(of, part, pool); });
     for (RowPart& part : left_[of]) {
@@ -95,7 +95,8 @@ class Packer {
     return !shape_.shape.in_blocks() ? units * (unit_bytes(shape_.shape) / kUnitWord) : 0;
   }
 
-  /// True if the last sub-group of `pool` is for this partition and takes `units` more in a row.
+  /// True if the last sub-group of `pool` is for this partition and has room for a row of `units`
+  /// more.
   [[nodiscard]] bool continues(std::uint32_t of, const Pool& pool, std::uint32_t units) const {
     if (pool.groups.empty()) return false;
     const SubGroup& last = pool.groups.back();
@@ -120,7 +121,7 @@ class Packer {
     return true;
   }
 
-  /// Blocks of one row that `add` would take.
+  /// Most blocks of one row that `add` accepts.
   [[nodiscard]] std::uint64_t most_blocks(std::uint32_t of, const Pool& pool) const {
     const std::uint32_t head = continues(of, pool, 1) ? 0 : shape_.group_head_words();
     if (pool.meta_words + head + words_of(1) > shape_.meta_words) return 0;
@@ -156,7 +157,7 @@ class Packer {
 
   const sparse::BlockMatrix& w_;
   const PoolShape& shape_;
-  std::vector<std::vector<RowPart>> left_;  ///< by partition
+  std::vector<std::vector<RowPart>> left_;  ///< unplaced rows, by partition
   Packing packing_;
 };
 

@@ -133,7 +133,7 @@ Portion portion_of(const PoolShape& shape, const SubGroup& group);
 /// Units of a row's values, rounded up.
 std::uint32_t units_of(const PoolShape& shape, const RowPart& row);
 
-/// Packs `w` into the pools. Throws UserError with the numbers if they are full.
+/// Packs `w` into the pools. Throws UserError with the numbers if they do not fit.
 Packing pack(const sparse::BlockMatrix& w, const PoolShape& shape);
 
 /// A sub-group that is computed after a number of steps of the pools.

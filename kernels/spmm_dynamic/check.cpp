@@ -8,7 +8,7 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// Each tile adds the blocks of a row in the order in which pools come by; the tile that adds up a
+/// Each tile adds the blocks of a row in the order in which pools arrive; the tile that reduces a
 /// part of the sums begins with its own.
 sparse::SumOrder order_of(const Problem& problem, const PoolShape& shape, const Packing& packing) {
   const Grid& grid = shape.grid;
@@ -27,7 +27,7 @@ sparse::SumOrder order_of(const Problem& problem, const PoolShape& shape, const 
   return order;
 }
 
-/// Where the values of each block begin among those of its pool.
+/// Index of each block's first value in its pool.
 std::vector<std::uint64_t> places_in_pools(const PoolShape& shape, const Packing& packing) {
   std::vector<std::uint64_t> first(packing.blocks);
   const std::uint64_t area = std::uint64_t{shape.shape.block} * shape.shape.block;
@@ -56,7 +56,7 @@ CheckResult SpmmDynamic::check_run(const TensorReader& tensors, const CheckReque
       sparse::exact_row(w, x, shape, order_of(problem_, plan_.pool, packings_[run])));
 }
 
-/// Every element of every block inside W; `found` block after block.
+/// Checks every element of every block inside W; `found` is [block][element].
 CheckResult SpmmDynamic::check_values(std::span<const float> found, std::uint32_t run,
                                       HostThreads& threads) const {
   const sparse::BlockMatrix& w = patterns_[run];

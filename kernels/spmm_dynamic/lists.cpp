@@ -41,7 +41,7 @@ class GroupWriter {
     words_.push_back(static_cast<std::uint16_t>(word));
   }
 
-  /// Words between places of rows of blocks of X, or of results.
+  /// Words from one block row to the next of X, or of results.
   [[nodiscard]] std::uint32_t step(std::uint32_t bytes) const {
     return shape_.shape.block * shape_.grid.columns * bytes / kWord;
   }

@@ -15,15 +15,15 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-constexpr std::uint32_t kSpareGroups = 4;  // of a pool, beside those that its words have room for
+constexpr std::uint32_t kSpareGroups = 4;  // sub-group heads that a pool's lists have room for
 
 std::uint32_t narrow(std::uint64_t value) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
 }
 
-constexpr std::uint64_t kMostCells = 2048;  // along rows and along columns
+constexpr std::uint64_t kMostCells = 2048;  // of a LoadMap, along rows and along columns
 
-/// The cells that lie within each of `parts` parts of all block rows or columns.
+/// For each of `parts` parts of `all` block rows or columns: the cells that lie entirely within it.
 std::vector<Interval> cells_of(std::uint64_t all, std::uint64_t cells, std::uint32_t parts) {
   std::vector<Interval> found;
   for (std::uint32_t i = 0; i < parts; ++i) {
@@ -34,8 +34,8 @@ std::vector<Interval> cells_of(std::uint64_t all, std::uint64_t cells, std::uint
   return found;
 }
 
-/// Steps around a ring of pools, each with so much room, that take what has none to where it has:
-/// no order takes blocks less far than the one in which they come by.
+/// Steps around a ring of pools of capacity `room` until all spilled blocks are placed. A lower
+/// bound: no order moves blocks less far than placing them in the order of arrival.
 double steps_around(std::span<const std::uint32_t> blocks, double room) {
   double left = 0;
   double most = 0;
@@ -47,14 +47,14 @@ double steps_around(std::span<const std::uint32_t> blocks, double room) {
   return std::ceil(most / room);
 }
 
-/// Blocks of the partitions of a grid, at least.
+/// Lower bounds on the blocks of a grid's partitions.
 struct PartitionBlocks {
   std::uint32_t x, y;
   std::vector<std::uint32_t> blocks;  ///< blocks of partition (x, y), by x
   double most;
-  double rows;  ///< rows of a partition that hold some, about
+  double rows;  ///< approximate number of rows of a partition that hold blocks
 
-  /// The least load of tiles with such pools: blocks that a pool has no room for spill.
+  /// Lower bound on the load with such pools: blocks beyond a pool's capacity spill.
   [[nodiscard]] Load load(const PoolShape& pool) const {
     const std::uint32_t unit = unit_blocks(pool.shape);
     const auto portion = [&](double some) {
@@ -79,8 +79,8 @@ struct PartitionBlocks {
   }
 };
 
-/// Where the blocks of a pattern lie, for bounds over many grids: blocks in cells of block rows and
-/// columns, and how long rows are.
+/// A histogram of a pattern's blocks, for bounds over many grids: blocks in cells of block rows and
+/// columns, and row lengths.
 class LoadMap {
  public:
   explicit LoadMap(const sparse::BlockMatrix& w)
@@ -121,7 +121,8 @@ class LoadMap {
   [[nodiscard]] std::uint32_t before(std::uint64_t row, std::uint64_t column) const {
     return before_[row * (columns_ + 1) + column];
   }
-  /// Block rows that have blocks in one of y parts of the columns, if blocks lie anywhere in rows.
+  /// Expected block rows with blocks in one of y parts of the columns, if positions in a row are
+  /// random.
   double rows_in(std::uint32_t y) {
     const auto [known, is_new] = rows_in_.try_emplace(y, 0);
     if (!is_new) return known->second;
@@ -133,15 +134,16 @@ class LoadMap {
 
   std::uint64_t block_rows_, block_columns_;
   std::uint64_t rows_, columns_;                    ///< rows and columns of cells
-  std::vector<std::uint32_t> before_;               ///< blocks in cells above and left of a corner
-  std::map<std::uint64_t, std::uint64_t> lengths_;  ///< rows of so many blocks
-  std::map<std::uint32_t, double> rows_in_;         ///< by parts of the columns
+  std::vector<std::uint32_t> before_;               // of a LoadMap, in each dimension
+  std::map<std::uint64_t, std::uint64_t> lengths_;  ///< number of rows by number of blocks
+  std::map<std::uint32_t, double> rows_in_;         ///< cached, by y
 };
 
-constexpr std::ptrdiff_t kMapped = 4;  // patterns that bounds are found by; all are packed
+constexpr std::ptrdiff_t kMapped = 4;  // patterns used for bounds; all are packed
 
-/// All grids, in both numberings in which tiles of a pair share something; what they do is the mean
-/// over the patterns. Throws UserError if the buckets of none that fits have room for all.
+/// Searches all grids, in both numberings in which the tiles of a pair share data, by the mean load
+/// over the patterns. Throws UserError if no grid that fits has buckets large enough for all
+/// patterns.
 std::optional<Plan> searched(const Problem& problem, const Pinned& pinned, Pricer& pricer,
                              const Patterns& patterns) {
   std::optional<UserError> full;
@@ -207,7 +209,8 @@ Buffers::Buffers(const Problem& problem, const PoolShape& pool_shape)
     chunks = y / kChunkBytes;
   }
   x = narrow(columns * side * shape.bytes());
-  // Whole squares of columns and rows of a chunk, where rows are made of chunks or chunks of rows.
+  // If chunks are converted to rows or back, pieces are whole squares of columns and a chunk's
+  // rows.
   const bool turns = shape.natural() && !shape.gradient;
   x_grain = shape.natural() ? shape.x_depth() : 1;
   chunk_grain = std::max(
@@ -233,7 +236,7 @@ PoolShape pool_of(const Problem& problem, const Grid& grid, std::uint32_t contex
   PoolShape pool{problem.shape, grid, contexts, 0, 0, 0};
   const std::uint64_t blocks = bucket_blocks(problem, grid) * grid.z;
   const std::uint64_t rows = ceil_div(problem.block_rows, grid.x);
-  // Own rows, and what others spill into the headroom as rows of one block each.
+  // Own rows, and spills of others that fill the headroom, as rows of one block each.
   const std::uint64_t spare =
       blocks - static_cast<std::uint64_t>(static_cast<double>(blocks) / (1 + problem.headroom));
   const std::uint64_t lists = std::min(blocks, rows + spare + 1);
@@ -263,7 +266,7 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
           ? sparse::published::Policy(machine).dynamic_plan(problem, pinned, pricer)
           : searched(problem, pinned, pricer, patterns);
   if (plan) return *plan;
-  if (pinned.pairs) {  // what the other cuts leave of it is said by who compares plans
+  if (pinned.pairs) {  // require_printed() reports a contradiction with the other keys
     Pinned others = pinned;
     others.pairs.reset();
     return make_plan(problem, others, pricer, patterns);

@@ -58,7 +58,7 @@ std::optional<Plan> Plans::best() {
     const Buffers bytes(problem_, options_[i]);
     const std::uint64_t held = std::uint64_t{bytes.pool} + bytes.x + bytes.y;
     if (held + space.reserved > room) return held;
-    if (!load(i)) return UINT64_MAX / 2;  // more than there is
+    if (!load(i)) return UINT64_MAX / 2;  // patterns do not fit: more than any memory
     return beside_.bytes ? std::max(held, beside_.bytes(options_[i].grid)) : held;
   };
   space.describe = [&](std::size_t i, std::uint32_t) {

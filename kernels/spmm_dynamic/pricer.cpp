@@ -8,8 +8,8 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// A tile's traffic before the products. Both tiles of a pair take what does not depend on the
-/// coordinate that they differ in; one pair is divided where that has an odd number of parts.
+/// A tile's traffic before the products. Both tiles of a pair receive the data that does not depend
+/// on the coordinate in which they differ; an odd number of parts in it splits one pair.
 ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
   ExchangeLoad load{0, 0, 0, grid.tiles()};
   const auto take = [&](Axis whatever, std::uint64_t all, std::uint64_t slice) {
@@ -24,13 +24,13 @@ ExchangeLoad operands_of(const Buffers& bytes, const Grid& grid) {
   return load;
 }
 
-/// A cell's work between two steps of the pools.
+/// A partition's work between two steps of the pools.
 struct Turn {
-  std::uint64_t cycles;  ///< about
+  std::uint64_t cycles;  ///< approximate
   std::uint32_t partition, home;
 };
 
-/// Pools of a pattern as they are after some steps.
+/// The pools of a pattern after any number of steps.
 class Travelled {
  public:
   Travelled(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing)
@@ -41,7 +41,7 @@ class Travelled {
 
   [[nodiscard]] std::uint32_t steps() const { return travel_.load.y_steps + travel_.load.x_steps; }
 
-  /// By step those of the cells that have something to do.
+  /// [step]: the partitions that have work.
   [[nodiscard]] std::vector<std::vector<Turn>> turns(ProductTimes& products) const {
     std::vector<std::vector<Turn>> turns(steps() + 1);
     for (std::uint32_t partition = 0; partition < travel_.visits.size(); ++partition) {
@@ -57,7 +57,7 @@ class Travelled {
     return turns;
   }
 
-  /// Sub-groups that were computed before this step are done.
+  /// The pool's contents at this step: sub-groups computed before it are marked done.
   [[nodiscard]] std::vector<std::byte> pool(std::uint32_t home, std::uint32_t step) const {
     std::vector<std::byte> bytes = pool_bytes(parts_.bytes, parts_.pool, w_, packing_, home);
     std::size_t at = sizeof(std::uint16_t) * parts_.pool.pool_head_words();
@@ -70,7 +70,7 @@ class Travelled {
     return bytes;
   }
 
-  /// The pool of the longest list.
+  /// The pool with the most sub-groups.
   [[nodiscard]] std::uint32_t longest() const {
     const auto most = std::max_element(
         packing_.pools.begin(), packing_.pools.end(),
@@ -83,7 +83,7 @@ class Travelled {
   const sparse::BlockMatrix& w_;
   const Packing& packing_;
   Travel travel_;
-  std::map<const SubGroup*, std::uint32_t> steps_;  ///< after which each is computed
+  std::map<const SubGroup*, std::uint32_t> steps_;  ///< step after which each sub-group is computed
 };
 
 }  // namespace
@@ -200,7 +200,8 @@ std::uint64_t Pricer::product_cycles(const Parts& parts, std::uint32_t partition
   return pricing_.calls(probe, 0);
 }
 
-/// How workers of unequal work share a tile is the machine's to say.
+/// Runs the busiest cells of each step: the effect of unequal work of workers depends on the
+/// machine.
 Decided Pricer::decided(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing) {
   constexpr std::size_t kAsked = 4;
   const Travelled pools(parts, w, packing);

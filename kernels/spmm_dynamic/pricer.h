@@ -53,7 +53,7 @@ class ProductTimes {
   const Shape shape_;
   plan::Pricing& pricing_;
   std::uint32_t workers_;
-  plan::Description shell_{1};  ///< without steps: it keeps the function
+  plan::Description shell_{1};  ///< has no steps; owns the function
   const plan::Function& function_;
   std::map<std::uint32_t, Line> lines_;  ///< by columns
 };

@@ -10,10 +10,10 @@ using program::Argument;
 
 namespace {
 
-constexpr std::uint64_t kSettled = 4;  // loops run as they do for long from so many on
+constexpr std::uint64_t kSettled = 4;  // iterations until a loop's cost is steady
 
-/// One sub-group of rows of so many units each, all in the first block column. Sizes: busy workers;
-/// rows, of every worker where workers share rows; units of each; columns in grains.
+/// A sub-group for measurement, all blocks in the first block column. Sizes: busy workers; rows
+/// (per worker if workers divide rows); units of each row; columns in grains.
 struct Sample {
   Sample(const Shape& shape, std::uint32_t workers, const Sizes& sizes)
       : rows(word(sizes[1]) * (shape.in_blocks() ? 1 : workers)),
@@ -42,7 +42,7 @@ struct Sample {
   std::uint32_t rows, blocks;
   PoolShape pool;
   std::uint32_t idle;
-  std::uint64_t side;  ///< elements of a row of blocks of X, of Y
+  std::uint64_t side;  ///< elements of a block row of X, and of Y
 };
 
 /// Operands: pool, X, Y, flags.
@@ -97,7 +97,7 @@ program::Vertex product(sparse::Codelet code, const PoolShape& pool, std::uint32
                                Place{places.flags}};
   if (shape.gradient) arguments.insert(arguments.end(), {row / kWord - 1, row, shape.block, 0U});
   if (!shape.in_blocks()) return code.supervised(std::move(arguments));
-  // The columns of each worker.
+  // Divides columns among workers.
   const std::uint32_t unroll = shape.unroll();
   const std::uint32_t next_run = shape.y_depth() * pool.grid.columns * shape.partial_bytes();
   return code.supervised(code.dealt(
@@ -130,7 +130,7 @@ ProductTimes::ProductTimes(const Shape& shape, const elf::KernelCode& code, plan
 
 double ProductTimes::measured(std::uint64_t busy, std::uint64_t rows, std::uint64_t units,
                               std::uint32_t columns) {
-  // Lists name places in 16 bits: wider ones are taken in proportion.
+  // Places in lists are 16 bits: more columns are extrapolated in proportion.
   const std::uint32_t grain = column_grain(shape_);
   const std::uint64_t all = rows * (shape_.in_blocks() ? 1 : workers_);
   const std::uint64_t row_bytes = std::uint64_t{shape_.block} * grain * shape_.partial_bytes();
@@ -146,7 +146,7 @@ const ProductTimes::Line& ProductTimes::line(std::uint32_t columns) {
   const auto [found, is_new] = lines_.try_emplace(columns);
   Line& line = found->second;
   if (!is_new) return line;
-  // Gradients are long, and a sub-group holds no more than 240 KB of them.
+  // Gradients take long, and a sub-group holds at most 240 KB of them: smaller sizes.
   const std::uint64_t least = shape_.gradient ? 2 : 4;
   const std::uint64_t most = shape_.gradient ? 4 : 12;
   const auto at = [&](std::uint64_t rows, std::uint64_t units) {
@@ -169,8 +169,8 @@ double ProductTimes::row_units(std::uint32_t columns) {
   return std::max(of.row / of.unit, 0.0);
 }
 
-/// Cycles if all workers had as much to do as the busiest one: where that is not known, rows are
-/// about equal.
+/// Cycles if all workers had the busiest one's work; if that is unknown, assumes rows of equal
+/// size.
 double ProductTimes::busiest(const PoolShape& pool, const Portion& portion, const Line& of) const {
   if (portion.busiest.rows > 0)
     return portion.busiest.rows * of.row + portion.busiest.units * of.unit;
@@ -186,12 +186,12 @@ double ProductTimes::busiest(const PoolShape& pool, const Portion& portion, cons
 
 double ProductTimes::even(const Portion& portion, const Line& of) const {
   const double pair = unit_blocks(shape_);
-  // A row of an odd number of elements ends with a zero.
+  // A row of odd length is padded with a zero.
   const double units = portion.blocks / pair + (pair > 1 ? portion.rows / 2 : 0);
   return portion.rows * of.row + units * of.unit;
 }
 
-/// The fewer workers have something to do the faster they are, up to their pace alone.
+/// Fewer busy workers run faster, up to the single-worker rate.
 std::uint64_t ProductTimes::operator()(const PoolShape& pool, const Portion& portion) {
   const Line& of = line(pool.grid.columns);
   const double cycles = of.once + std::max(even(portion, of), of.pace * busiest(pool, portion, of));

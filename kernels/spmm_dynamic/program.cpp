@@ -7,7 +7,7 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-constexpr std::uint32_t kHomeOffset = 2;  // of the pool's home in its head
+constexpr std::uint32_t kHomeOffset = 2;  // byte offset of the pool's home in its head
 
 class Statement {
  public:
@@ -49,7 +49,7 @@ class Statement {
 
   // --- arrays ------------------------------------------------------------------------------------
 
-  /// On every tile of the grid `bytes` of its cell.
+  /// An array of `bytes(parts, cell)` bytes on every tile of the grid.
   template <class Bytes>
   BufferId array(std::string_view name, const Bytes& bytes, Contents contents = {},
                  bool keep = false) {
@@ -63,7 +63,8 @@ class Statement {
     return array(name, [bytes](const Parts&, const Cell&) { return bytes; });
   }
 
-  /// Rows of a dense matrix as they are given, or wanted: those that are kept.
+  /// An array of the rows of a dense matrix in layout natural: an operand, or (null) the kept
+  /// results.
   sparse::RowArray rows(std::string_view name, std::uint32_t block_rows,
                         const data::DenseOperand* Given::*operand) {
     const EvenStorage storage = row_storage(s_->problem, grid(), block_rows);
@@ -76,7 +77,7 @@ class Statement {
             steps_.stored(storage, name, std::move(fill), operand == nullptr)};
   }
 
-  /// Returns those that the host reads.
+  /// Adds the arrays of results; returns the one that the host reads.
   BufferId add_results() {
     const bool rows_wanted = s_->rows_wanted();
     const BufferId wanted =
@@ -87,7 +88,7 @@ class Statement {
     return rows_wanted ? wanted : s_->results;
   }
 
-  /// A tile's bucket, an equal part of its partition's pool, is written anew before each run.
+  /// A tile's bucket, an equal part of its partition's pool, is rewritten before each run.
   void add_pools() {
     const bool alone = grid().z == 1;
     const std::uint32_t each = alone ? s_->bytes.pool : s_->bytes.pool_slice;
@@ -128,8 +129,8 @@ class Statement {
     };
   }
 
-  /// The array that a cell gives to its column (row) of tiles; in layout natural it is made of
-  /// rows.
+  /// The array that a cell distributes along its column (row) of tiles; in layout natural it is
+  /// converted from rows.
   BufferId dense(std::string_view name, std::uint32_t block_rows,
                  const data::DenseOperand* Given::*operand, PartOf part) {
     const auto bytes = [part](const Parts& p, const Cell& cell) {
@@ -147,7 +148,7 @@ class Statement {
 
   // --- steps -------------------------------------------------------------------------------------
 
-  /// Layout natural: rows become what tiles hold before the run in layout blocked.
+  /// Layout natural: converts rows to the initial arrays of layout blocked.
   void add_rows_in() {
     d_.exchange(
         "relayout x", tiles(),
@@ -191,7 +192,7 @@ class Statement {
     sparse::add_turning(steps_, step, tiles(), shape().type, part_on(part), direction, from, to);
   }
 
-  /// Partial results are cleared before the products add to them.
+  /// Clears partial results, then adds the products to them.
   void add_products(bool whole) {
     product_code_ = steps_.codelet(product_codelet(shape()));
     const auto multiply = product(0, decided_.own);
@@ -208,7 +209,7 @@ class Statement {
     });
   }
 
-  /// The product of a tile with the blocks for it in the pool that it holds on this side.
+  /// The product of a tile with its sub-groups in the pool in buffer `side`.
   [[nodiscard]] std::function<void(Tile, Calls&)> product(int side, std::uint64_t cycles) const {
     return [s = s_, code = product_code_, cycles, side](Tile tile, Calls& calls) {
       const PoolPlaces places{s->pools[side], s->x, s->y, s->flags};
@@ -216,9 +217,10 @@ class Statement {
     };
   }
 
-  /// Handles blocks spilled into other partitions' pools: the pools travel along y and along x as
-  /// long as tiles' flags say so, and tiles compute what is for them where they are. Pools travel
-  /// in pairs of steps, so that they end in buffer 0. Gradients go home again, the way they came.
+  /// Handles blocks spilled into other partitions' pools: the pools travel along y and along x
+  /// while any tile's flag is set, and each tile computes its sub-groups in the pool that it holds.
+  /// Pools travel in pairs of steps, so that they end in buffer 0. Pools of gradients travel back
+  /// home.
   void add_propagation() {
     const std::uint32_t y_turns = decided_.y_steps / 2;
     const std::uint32_t first = grid().x > 1 ? ceil_div(y_turns, 2U) : y_turns;
@@ -236,7 +238,7 @@ class Statement {
     go_home(&Cell::x, "away along x", Flag::away_along_x, decided_.x_steps);
   }
 
-  /// Two steps a test, as long as a pool holds something for the part of the rows where it is.
+  /// Pairs of steps while a pool holds sub-groups for the part of the rows where it is.
   void along_y(int side, std::uint32_t turns) {
     if (grid().y == 1) return;
     loop("spilled here", Flag::spilled_here, turns, [&] {
@@ -245,13 +247,14 @@ class Statement {
     });
   }
 
-  /// Every pool goes to the tile before its own, which computes what is for it.
+  /// Every pool moves one tile back along the axis; the receiving tile computes its sub-groups.
   void step(Axis along, int from) {
     shift(along, from, 1);
     d_.compute("multiply spilled", tiles(), product(1 - from, decided_.spilled));
   }
 
-  /// Every tile takes the pool of the tile `ahead` of it, from one buffer into the other.
+  /// Every tile receives the pool of the tile `ahead` tiles ahead, from buffer `from` into the
+  /// other.
   void shift(Axis along, int from, std::uint32_t ahead) {
     d_.exchange(along == &Cell::x ? "shift x" : "shift y", tiles(),
                 [s = s_, along, from, ahead, all = grid().sizes().*along](Tile tile, Pulls& pulls) {
@@ -262,7 +265,7 @@ class Statement {
                 });
   }
 
-  /// The way back, in pairs of steps as the way out, so that both buffers come out even.
+  /// Pools travel back in pairs of steps, as on the way out, so that they end in buffer 0.
   void go_home(Axis along, const char* name, Flag flag, std::uint32_t steps) {
     const std::uint32_t all = grid().sizes().*along;
     if (all == 1) return;
@@ -289,7 +292,7 @@ class Statement {
     });
   }
 
-  /// The tiles of a partition agree, so one of each is asked.
+  /// A loop while `flag` is set; the tiles of a partition agree, so one of each is asked.
   template <class Body>
   void loop(const std::string& name, Flag flag, std::uint32_t turns, const Body& body) {
     std::vector<Tile> asked;
@@ -298,7 +301,7 @@ class Statement {
     d_.while_any(name, std::move(asked), s_->flag(flag), turns, body);
   }
 
-  /// Partial results are sent to those who add them up, added and packed.
+  /// Sends partial results to the tiles that sum them; adds and packs them.
   void add_sums() {
     const bool adds = s_->bytes.parts > 1;
     const bool packs = shape().mixed();

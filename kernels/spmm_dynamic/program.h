@@ -46,7 +46,7 @@ struct Parts {
     return part(elements(share(of), kChunkBytes / shape().partial_bytes()), shape().y_depth(), of,
                 rows(problem.block_rows, grid().x, of.x));
   }
-  /// Layout natural: the cell that has an element of Y.
+  /// Layout natural: the cell that holds an element of Y.
   [[nodiscard]] Cell holder(std::uint64_t row, std::uint64_t column) const {
     const EvenSplit blocks{problem.block_rows, grid().x};
     const std::uint64_t x = blocks.holder(row / shape().block);
@@ -122,7 +122,7 @@ struct Arrays : Parts {
   BufferId flags{};
   BufferId x_slice{}, x{};  ///< rows of X
   BufferId y_slice{}, y{};  ///< rows of Yg, or partial results
-  BufferId received{};      ///< partial results of others
+  BufferId received{};      ///< partial results received from others
   BufferId results{};       ///< results of the tile's share
   std::shared_ptr<const Given> given;
 

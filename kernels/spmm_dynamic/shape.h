@@ -48,9 +48,9 @@ inline std::uint32_t column_grain(const Shape& shape) {
 
 /// Data that neighbouring tiles share and can receive together at twice the rate.
 enum class Neighbours : std::uint8_t {
-  share_x,       ///< the part of X: tiles are numbered by y, then z, then x
-  share_pool,    ///< the partition: by x, then y, then z
-  share_nothing  ///< by x, then z, then y: what share_x is for the product with W^T
+  share_x,       ///< the part of X: tiles are numbered by y, z, x (x fastest)
+  share_pool,    ///< the partition: by x, y, z (z fastest)
+  share_nothing  ///< by x, z, y (y fastest): share_x of the product with W^T
 };
 
 /// Position of a tile in a grid: part x of the block rows, y of the block columns, z of the

@@ -28,7 +28,7 @@ constexpr config::Names<std::optional<Neighbours>, 4> kNeighbours{
      {"nothing", Neighbours::share_nothing}}};
 constexpr config::Names<Region, 2> kRegions{{{"all", Region::all}, {"multiply", Region::multiply}}};
 
-/// W as it is multiplied, of each seed.
+/// The multiplied matrix (W or W^T) of each seed.
 std::vector<sparse::BlockMatrix> make_patterns(const Options& options,
                                                const MachineConfig& machine) {
   std::vector<sparse::BlockMatrix> patterns;
@@ -52,7 +52,7 @@ std::uint64_t max_blocks(const Options& options, const sparse::BlockMatrix& w,
   return most;
 }
 
-/// Forms of the product; of gradients, which are no products of blocks, one.
+/// Candidate forms of the product; only one for gradients, which are not block products.
 std::vector<Shape> shapes_of(const Options& options, std::uint32_t block,
                              const MachineConfig& machine) {
   const bool gradient = options.pass == Pass::grad_values;
@@ -66,7 +66,7 @@ std::vector<Shape> shapes_of(const Options& options, std::uint32_t block,
   return shapes;
 }
 
-/// With the first form of its product.
+/// The problem with the first form of its product.
 Problem problem_of(const Options& options, const std::vector<sparse::BlockMatrix>& patterns,
                    const MachineConfig& machine) {
   const sparse::BlockMatrix& w = patterns.front();
@@ -102,7 +102,7 @@ std::string problem_text(const Options& options) {
   return fmt::format("{}, n {}{}", sparse::problem_of(options.weights), options.n, pass);
 }
 
-/// Rejects keys of a given plan, beside its cuts, that do not follow from these.
+/// Rejects further keys of a pinned plan that contradict its parts.
 void require_printed(const Pinned& given, const nlohmann::ordered_json& plan) {
   const config::Json values = config::resolved(given);
   const config::Json chosen = config::resolved(Pinned{});
@@ -220,14 +220,14 @@ SpmmDynamic::SpmmDynamic(const Options& options, MachineCosts& costs)
 
 Prediction SpmmDynamic::choose(MachineCosts& costs) {
   std::optional<Prediction> best;
-  std::uint64_t bound = 0;  // of the best
+  std::uint64_t bound = 0;  // bound of the best plan
   for (const Shape& shape : shapes_of(options_, patterns_.front().block, costs.machine())) {
     Problem whole = problem_;
     whole.shape.unit = shape.unit;
     whole.region = Region::all;
     Pricer pricer(whole.shape, costs);
-    // On the same grid another form saves in its products alone; if it takes little more another
-    // grid may suit it better.
+    // On the best plan's grid another form differs in its products only. Skips a form whose bound
+    // there is over a quarter higher; with another grid it might otherwise be better.
     if (best) {
       const auto pool = pricer.pool(whole, plan_.pool.grid);
       if (!pool || pricer.bound(whole, *pool, packings_.front().load) > bound + bound / 4) continue;

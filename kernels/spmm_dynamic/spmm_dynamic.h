@@ -22,7 +22,7 @@ struct Options {
   Pass pass = Pass::forward;
   program::Type partials = program::Type::f32;
   sparse::Layout layout = sparse::Layout::blocked;
-  double max_density = 0;          ///< 0: the patterns' own
+  double max_density = 0;          ///< 0: the patterns' density
   std::uint64_t max_nonzeros = 0;  ///< 0: from max_density
   double headroom = 0.3;
   double memory = 1;

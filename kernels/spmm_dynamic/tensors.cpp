@@ -46,7 +46,7 @@ void SpmmDynamic::add_results(plan::Description& description,
   }
 }
 
-/// A cell holds a stretch of the values of its partition's pool, unit after unit.
+/// A cell holds a stretch of the values of its partition's pool, unit by unit.
 void SpmmDynamic::add_values(plan::Description& description,
                              const std::shared_ptr<const Parts>& parts, BufferId results) const {
   for (std::uint32_t run = 0; run < runs(); ++run) {
@@ -71,7 +71,7 @@ void SpmmDynamic::add_values(plan::Description& description,
   }
 }
 
-/// The host's data, and the places of gradients of values in W.
+/// Declares the host's data; for gradients of values, their places in W.
 void SpmmDynamic::add_given(plan::Description& description) const {
   const Shape& shape = problem_.shape;
   for (std::uint32_t run = 0; run < runs(); ++run) {

@@ -6,11 +6,11 @@ namespace tessera::spmm_dynamic {
 
 namespace {
 
-/// Rows [begin, end) of a group.
+/// Number of rows of part of a group, and their units.
 struct Rows {
   std::uint64_t rows, units;
 
-  /// In units.
+  /// Work in units of value time.
   [[nodiscard]] double work(const PoolShape& shape) const {
     return shape.row_units * static_cast<double>(rows) + static_cast<double>(units);
   }
@@ -22,7 +22,7 @@ Rows rows_of(const PoolShape& shape, const SubGroup& group, std::size_t begin, s
   return sum;
 }
 
-/// The first row of each part when the rows are cut after equal work.
+/// First row of each part, with rows cut into parts of about equal work.
 std::vector<std::size_t> cuts(const PoolShape& shape, const SubGroup& group, std::uint32_t parts) {
   std::vector<std::size_t> at{0};
   const double all = Rows{group.rows.size(), group.units}.work(shape);
@@ -37,7 +37,7 @@ std::vector<std::size_t> cuts(const PoolShape& shape, const SubGroup& group, std
   return at;
 }
 
-/// The rows that take longest.
+/// The part with the most work.
 Rows busiest(const PoolShape& shape, const SubGroup& group, const std::vector<std::size_t>& at) {
   Rows most{0, 0};
   for (std::size_t i = 0; i + 1 < at.size(); ++i) {
@@ -47,7 +47,7 @@ Rows busiest(const PoolShape& shape, const SubGroup& group, const std::vector<st
   return most;
 }
 
-/// Moves the pools as the tiles will: which sub-groups are left after each step.
+/// Simulates the tiles' movement of pools: the sub-groups left after each step.
 class Propagation {
  public:
   Propagation(const PoolShape& shape, const std::vector<Pool>& pools)
@@ -72,7 +72,7 @@ class Propagation {
 
  private:
   struct Left {
-    std::uint32_t home;  ///< the partition whose pool it is in
+    std::uint32_t home;  ///< the partition whose pool holds the group
     Portion portion;
     const SubGroup* group;
   };
@@ -83,12 +83,12 @@ class Propagation {
     made_.load.steps += compute();
   }
 
-  /// The partition whose pool is where the group is wanted.
+  /// The home of the pool that is now at the group's partition.
   [[nodiscard]] std::uint32_t pool_at(const SubGroup& group) const {
     return grid_.ahead(group.partition, x_, y_);
   }
 
-  /// Two steps a test, as the pools go from one buffer to the other and back.
+  /// Steps in pairs, since pools alternate between two buffers.
   void go_along_y() {
     const auto here = [this](const Left& left) {
       return pool_at(*left.group) % grid_.x == left.home % grid_.x;
@@ -97,7 +97,7 @@ class Propagation {
       for (int i = 0; i < 2; ++i) step(y_, made_.load.y_steps);
   }
 
-  /// The most that a tile computes now.
+  /// Computes the sub-groups that are in place; returns the largest work of a tile.
   Portion compute() {
     std::vector<Portion> computed(grid_.partitions());
     std::erase_if(left_, [&](const Left& left) {
@@ -111,7 +111,7 @@ class Propagation {
                              [this](const auto& a, const auto& b) { return work(a) < work(b); });
   }
 
-  /// In units: what orders tiles.
+  /// Work in units, for comparing tiles.
   [[nodiscard]] double work(const Portion& portion) const {
     return std::max(portion.blocks, row_units_ * portion.busiest.rows + portion.busiest.units);
   }
@@ -120,7 +120,7 @@ class Propagation {
   double row_units_;
   std::vector<Left> left_;
   Travel made_;
-  std::uint32_t x_ = 0;  ///< the pools come from so many parts ahead
+  std::uint32_t x_ = 0;  ///< steps along x so far: pools are from this many parts ahead
   std::uint32_t y_ = 0;
 };
 
