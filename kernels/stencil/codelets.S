@@ -1,11 +1,11 @@
-// The 3x3 stencil, a line of cells after the other: 9 slots for each 64-bit word of a cell. a0 points to
+// The 3x3 stencil, line by line: 9 slots for each 64-bit word of a cell. a0 points to
 //   nine weights: nw n ne w m e sw s se;
 //   bytes from line to line of in and of out, bytes from cell to cell, words of a cell;
 //   for each worker: in (the north-western neighbour of its first cell), out (its first cell), lines, cells of a line.
 // A worker without lines is idle.
 #include "xtile.h"
 
-// Sums the column's terms in the cell east of it, and loads the next column.
+// Computes the column's terms for the cell east of it, and loads the next column.
 .macro add_east fma, mul
   \mul    f5, f10, f0
   fld     f0, 0(t1)
@@ -15,7 +15,7 @@
   fld     f2, 0(t3)
 .endm
 
-// t1, t2, t3 point to the column of three cells that was read last; f0, f1, f2 hold it. f4 is the sum of the cell in
+// t1, t2, t3 point to the column of three cells read last; f0, f1, f2 hold it. f4 is the sum of the cell in
 // the middle of that column, f5 the sum of the cell east of it. t5 points to the next result.
 .macro stencil name, load, splat, fma, mul
 codelet \name

@@ -1,10 +1,10 @@
-// The stencil as a compiler makes it, by words or element by element, and copies of what each
-// worker reads.
+// The compiled stencil, by words or element by element, and the copies of each worker's cells and
+// neighbours.
 #include "xtile.h"
 
 namespace {
 
-// The argument block, as codelets.S has it; that of copies has no weights.
+// The argument block of codelets.S; that of copies has no weights.
 struct Lines {
   unsigned in_line, out_line, cell, words;
   struct {
@@ -52,7 +52,7 @@ void stencil(const Stencil& call) {
   const auto& part = lines.parts[xtile::worker()];
   constexpr unsigned cell = 4 * Type::kElementBytes;
   for (unsigned y = 0; y < part.lines; ++y) {
-    asm("" ::: "memory");  // the numbers of a line are loaded again: registers are for its loop
+    asm("" ::: "memory");  // reload a line's numbers: its loop needs the registers
     const char* north = part.in + y * lines.in_line;
     const char* middle = north + lines.in_line;
     const char* south = middle + lines.in_line;

@@ -13,7 +13,7 @@ constexpr config::Names<Code, 3> kCodes{
     {{"scheduled", Code::scheduled}, {"compiled", Code::compiled}, {"elements", Code::elements}}};
 constexpr std::uint32_t kCompiledChannels = 4;
 
-/// Powers of two and what is half between.
+/// Powers of two and 1.5 times these, up to `most`.
 std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   std::vector<std::uint32_t> numbers;
   for (std::uint64_t power = 1; power <= most; power *= 2) {
@@ -24,8 +24,9 @@ std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   return numbers;
 }
 
-/// True if a ring of these rounds and its results may fit all tiles together; more rounds move
-/// more, so few beyond the first that do are tried. Columns are divided where rows alone are few.
+/// True if these rounds are worth a try: a block and its results may fit the SRAM of all tiles, and
+/// there are not many more rounds than needed, since more rounds move more bytes. Columns are
+/// divided only if rows are already divided finely.
 bool worth(const Problem& problem, std::uint32_t rows, std::uint32_t columns) {
   constexpr std::uint64_t kBeyond = 16;
   const std::uint64_t cells = std::uint64_t{problem.options.rows} * problem.options.columns;
@@ -38,7 +39,7 @@ bool worth(const Problem& problem, std::uint32_t rows, std::uint32_t columns) {
          (columns == 1 || rows >= problem.options.rows / kBeyond);
 }
 
-/// Cycles that tiles work at least in all steps, without what rounds move.
+/// Lower bound on the tiles' cycles in all steps, without the transfers of rounds.
 std::uint64_t least_steps(const Geometry& g, kernels::Plans<Plan>& plans, std::uint64_t call) {
   const std::uint64_t steps = g.problem->options.steps;
   if (g.streams()) return steps * g.passes() * call;
@@ -52,11 +53,11 @@ std::uint64_t least_steps(const Geometry& g, kernels::Plans<Plan>& plans, std::u
       (sides(g.rows.tiles) * block.columns + sides(g.columns.tiles) * block.rows) * g.cell;
   const std::uint64_t exchange =
       bytes == 0 ? 0 : plans.costs().exchange({bytes, bytes, 0, g.tiles()});
-  const std::uint64_t exchanges = g.plan.rounds ? steps - 1 : steps;  // what is brought has a ring
+  const std::uint64_t exchanges = g.plan.rounds ? steps - 1 : steps;  // a loaded block has its ring
   return steps * (plans.costs().barrier() + call) + exchanges * exchange;
 }
 
-/// Bytes that rounds bring and store, of all blocks once.
+/// Bytes to load and store all blocks once.
 std::uint64_t moved_bytes(const Geometry& g) {
   const std::uint64_t rows = g.rows.size(), columns = g.columns.size();
   const std::uint64_t rings =
@@ -70,7 +71,7 @@ void add(const std::shared_ptr<const Problem>& problem, Plan plan, kernels::Plan
                                             plans.call(stencil_of(g, plans.shell(), g->streams()),
                                                        {g->block(0).rows, g->block(0).columns}));
   if (!plan.rounds) return plans.add(plan, working);
-  // That all blocks come and go.
+  // Times that all blocks are loaded and stored.
   const std::uint64_t times = g->streams() ? problem->options.steps : 1;
   for (const kernels::Loads loads : kernels::loads_for(g->passes(), problem->machine.tile)) {
     plan.rounds->loads = loads;
@@ -138,7 +139,7 @@ void complete(const Problem& problem, Plan& plan) {
   if (plan.rounds) plan.rounds->loads = kernels::loads_of(plan.rounds->loads, machine.tile);
 }
 
-/// All grids of tiles, and all divisions of a block among workers.
+/// Adds all grids of tiles and all divisions of a block among workers.
 void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
   const Options& options = problem->options;
   const MachineConfig& machine = problem->machine;
@@ -156,12 +157,12 @@ void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Pla
   for (const std::uint32_t columns : numbers_of_rounds(options.columns))
     for (const std::uint32_t rows : numbers_of_rounds(options.rows))
       if (worth(*problem, rows, columns)) add_grids(rows, columns);
-  // Rounds of a cell each are the closest where none may fit.
+  // If nothing can fit, rounds of one cell each come closest.
   if (plans.bounds().empty()) add_grids(options.rows, options.columns);
 }
 
 std::uint64_t least_bytes(const Problem& problem, const Plan& plan) {
-  // It owns nothing.
+  // A shared_ptr that owns nothing.
   const Geometry g{{std::shared_ptr<const Problem>(), &problem}, plan};
   const Block block = g.block(0);
   const bool beside = g.rounds.loads == kernels::Loads::beside;

@@ -11,13 +11,14 @@ namespace {
 
 constexpr std::uint32_t kWordBytes = 8;
 
-/// How cells of a block lie: in its ring, in a ring of each worker's, or one row behind the other.
+/// Layout of a block's cells: with its ring, in slices (one ring per worker), or in contiguous
+/// rows.
 enum class Cells : std::uint8_t { ring, slices, rows };
 
-/// A block's parts, one for each worker.
+/// Division of a block among the workers.
 struct Shares {
   Block block;
-  std::uint64_t down, across;  ///< workers
+  std::uint64_t down, across;  ///< workers along rows and along columns
 
   Shares(const Block& of, const Geometry& g)
       : block(of),
@@ -34,21 +35,21 @@ struct Shares {
   [[nodiscard]] Block largest() const {
     return {ceil_div(block.rows, down), ceil_div(block.columns, across)};
   }
-  /// Cells of all slices.
+  /// Cells of all slices together.
   [[nodiscard]] std::uint64_t slices() const { return down * across * largest().size(); }
   [[nodiscard]] std::uint64_t line(Cells cells) const {
     if (cells == Cells::rows) return block.columns;
     return cells == Cells::ring ? block.line() : largest().line();
   }
-  /// The first cell of a worker's, or its north-western neighbour where there are rings.
+  /// Index of a worker's first cell, or with rings of that cell's north-western neighbour.
   [[nodiscard]] std::uint64_t begin(Cells cells, std::uint64_t worker) const {
     if (cells == Cells::slices) return worker * largest().size();
     return rows(worker).begin * line(cells) + columns(worker).begin;
   }
 };
 
-/// Calls of a codelet on a block, whose rows and columns are the sizes. Operands: what is read,
-/// what is written. Copies to slices have no weights, and take rings.
+/// A codelet on a block; sizes: its rows, its columns; operands: input, output. Copies to slices
+/// have no weights and include the rings.
 const plan::Function& called(const std::shared_ptr<const Geometry>& geometry,
                              plan::Description& description, const std::string& name, Cells from,
                              Cells to) {
@@ -66,7 +67,7 @@ const plan::Function& called(const std::shared_ptr<const Geometry>& geometry,
     kernels::Arguments words = first;
     words.insert(words.end(), {bytes(shares.line(from)), bytes(shares.line(to)), bytes(1),
                                bytes(1) / kWordBytes});
-    // From a ring's corner to its first cell.
+    // From a ring's corner to the first cell inside.
     const std::uint64_t inside = to == Cells::ring ? shares.line(to) + 1 : 0;
     for (std::uint32_t worker = 0; worker < contexts; ++worker) {
       const std::uint64_t rows = shares.rows(worker).size(),
@@ -92,7 +93,7 @@ const plan::Function& called(const std::shared_ptr<const Geometry>& geometry,
        }});
 }
 
-/// States the arrays and steps of a plan.
+/// Adds the arrays and steps of a plan to the description.
 class Statement {
  public:
   Statement(const std::shared_ptr<const Geometry>& geometry, plan::Description& description)
@@ -102,7 +103,7 @@ class Statement {
                geometry->problem->options.rows + std::uint64_t{2}},
         description_(description) {}
 
-  /// The grid lies on the tiles.
+  /// The program of a grid on the tiles.
   void state_on_tiles() {
     const auto runs = [g = geometry_](Tile tile, program::Runs& all) {
       const Interval rows = g->rows_of(tile), columns = g->columns_of(tile);
@@ -117,7 +118,8 @@ class Statement {
     description_.tensor({result(), last, runs});
   }
 
-  /// It lies outside: in each step every block of it is brought and goes, or once in all.
+  /// The program of a grid in external memory: loads and stores every block in each step, or the
+  /// grid once.
   void state_outside() {
     const bool odd = geometry_->streams() ? steps_ % 2 == 1 : true;
     const auto runs = [problem = geometry_->problem](std::size_t row, program::Runs& all) {
@@ -143,7 +145,7 @@ class Statement {
   }
 
  private:
-  /// Cells of a row of the grid, which lie from cell number `at` of a part on.
+  /// Adds cells of a row of the grid; in the part they are stored from cell `at` on.
   static void add_cells(const Problem& problem, std::uint64_t at, std::uint64_t row,
                         Interval columns, program::Runs& runs) {
     const Options& o = problem.options;
@@ -151,7 +153,7 @@ class Statement {
       runs.add(
           {at * problem.cell_numbers(), (row * o.columns + column) * o.channels, o.channels, 1});
   }
-  /// The numbers of the grid that `runs` says of a part.
+  /// Contents of a part: the grid's numbers as `runs` maps them.
   template <class RunsOf>
   [[nodiscard]] decltype(plan::Array::contents) contents(const RunsOf& runs) const {
     const auto number = [problem = geometry_->problem](std::uint64_t at) {
@@ -164,7 +166,7 @@ class Statement {
     return {"Y", program::Role::result, o.dtype, {o.rows, o.columns, o.channels}};
   }
 
-  /// An array of as many cells as count(block).
+  /// An array of count(block) cells on each tile.
   template <class Count>
   BufferId cells(std::string_view name, const Count& count, const plan::Array& of = {}) {
     return kernels::Arrays{description_, geometry_->tiles()}(
@@ -182,7 +184,7 @@ class Statement {
         });
   }
 
-  /// The stencil where rings are complete.
+  /// Adds the stencil; rings must be up to date.
   void stencil(BufferId from, BufferId to, bool to_rows) {
     const plan::Function& stencil = stencil_of(geometry_, description_, to_rows);
     if (geometry_->plan.slices == Slices::tile) return compute("stencil", stencil, from, to);
@@ -194,7 +196,7 @@ class Statement {
     compute("stencil", stencil, *slices_, to);
   }
 
-  /// Neighbours' cells, then the stencil.
+  /// Adds the exchange of neighbours' cells, then the stencil.
   void step(BufferId from, BufferId to, bool to_rows = false) {
     description_.exchange("neighbours", geometry_->tiles(),
                           [=, g = geometry_](Tile tile, Pulls& pulls) {
@@ -206,8 +208,8 @@ class Statement {
     stencil(from, to, to_rows);
   }
 
-  /// The part of the ring of tile `at` along an axis that comes from the neighbour in a direction:
-  /// places in both tiles' rings.
+  /// Along one axis, the cells that tile `at` takes from its neighbour in a direction: indices in
+  /// both tiles' rings.
   struct Side {
     Tile tile;
     std::uint64_t into, from, cells;
@@ -221,7 +223,7 @@ class Statement {
   static bool ends(const Axis& axis, Tile at, int by) {
     return by < 0 ? at == 0 : by > 0 && at + 1 == axis.tiles;
   }
-  /// Nothing where the grid ends.
+  /// Pulls the ring's cells in a direction; nothing at the grid's edge with boundary zero.
   static void pull(const Geometry& g, Tile tile, int down, int across, BufferId cells,
                    Pulls& pulls) {
     const Tile row = tile / g.columns.tiles, column = tile % g.columns.tiles;
@@ -239,7 +241,8 @@ class Statement {
                        word(columns.cells * g.cell)});
   }
 
-  /// `count` steps from one to the other and back; returns which holds what the last one makes.
+  /// Adds `count` steps that alternate between `first` and `second`; returns the one with the
+  /// result.
   template <class Id, class Step>
   Id by_turns(std::uint32_t count, Id first, Id second, const Step& step) {
     if (count > 1)
@@ -265,7 +268,7 @@ class Statement {
   void stay(OuterId given, OuterId made) {
     const BufferId first = rings();
     const BufferId second = rings({.contents = plan::zeros});
-    // The last step makes rows in the array that it does not read.
+    // The last step writes contiguous rows to the array that it does not read.
     description_.rounds(
         rounds(given, made, first, steps_ % 2 == 0 ? first : second),
         [&](bool /*first*/) {
@@ -276,7 +279,7 @@ class Statement {
         [] {});
   }
 
-  /// Arrays that all blocks of a step need and make.
+  /// The rounds of all blocks, with the arrays that they load and store.
   [[nodiscard]] plan::Rounds rounds(OuterId from, OuterId to, BufferId ring, BufferId rows) const {
     plan::Rounds rounds;
     rounds.name = "cells";
@@ -287,7 +290,7 @@ class Statement {
     rounds.radices[0] = rounds.pass_radices[0] = geometry_->columns.rounds;
     rounds.radices[1] = rounds.pass_radices[1] = geometry_->rows.rounds;
     rounds.in_place = true;
-    // A tile's block of the grid, so many cells from its ring.
+    // The transfer of a tile's block of the grid, `in` cells inside its ring's corner.
     const auto move = [g = geometry_, pitch = outer_.stride()](Tile tile, BufferId array,
                                                                OuterId outside, std::uint64_t in,
                                                                const Block& block) -> plan::Load {
@@ -311,12 +314,12 @@ class Statement {
 
   std::shared_ptr<const Geometry> geometry_;
   std::uint32_t steps_;
-  kernels::PanelFile outer_;  ///< a grid outside in a ring of zeros, a row a panel
+  kernels::PanelFile outer_;  ///< an external grid in a ring of zeros, one panel per row
   plan::Description& description_;
   std::optional<BufferId> slices_;
 };
 
-/// The fullest tile, and those that have most neighbours.
+/// Representative tiles: the fullest, and those with the most neighbours.
 std::vector<Tile> corner(const Plan& p) {
   const Tile right = p.tile_columns > 1 ? 1 : 0;
   const Tile below = p.tile_rows > 1 ? p.tile_columns : 0;

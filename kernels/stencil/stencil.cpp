@@ -14,25 +14,25 @@ constexpr std::size_t kWeights = 9;
 constexpr config::Names<Boundary, 2> kBoundaries{
     {{"zero", Boundary::zero}, {"periodic", Boundary::periodic}}};
 
-/// A cell's value in double precision, and how far a tile's may be off.
+/// A cell's value in double precision, and the error bound of a tile's value.
 struct Value {
   double exact = 0, error = 0;
 };
 using Grid = std::vector<Value>;
 
-/// Number of the first value of the cell in direction `i` of nine, if there is one: beyond the grid
-/// lies its other side if periodic.
+/// Index of the first value of the cell in direction `i` of nine; none beyond the grid, unless it
+/// is periodic.
 std::optional<std::size_t> neighbour(const Options& o, std::size_t row, std::size_t column,
                                      std::size_t i) {
-  const std::size_t down = row + i / 3, across = column + i % 3;  // one more
+  const std::size_t down = row + i / 3, across = column + i % 3;  // both + 1
   const bool inside = down >= 1 && down <= o.rows && across >= 1 && across <= o.columns;
   if (!inside && o.boundary == Boundary::zero) return std::nullopt;
   return ((down + o.rows - 1) % o.rows * o.columns + (across + o.columns - 1) % o.columns) *
          o.channels;
 }
 
-/// A tile's nine roundings are each off by at most u of a partial sum (or by the smallest number);
-/// errors of cells go on by their weights.
+/// One step in double. A tile's nine roundings each err by at most u of a partial sum (or by the
+/// smallest number); errors of cells propagate by their weights.
 Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
   const Options& o = problem.options;
   Grid to(grid.size());
@@ -40,7 +40,7 @@ Grid next(const Problem& problem, const Grid& grid, HostThreads& threads) {
   const double least = 2 * kWeights * kernels::half_smallest(o.dtype);
   const auto make = [&](std::size_t row, std::size_t column) {
     Value* const made = &to[(row * o.columns + column) * o.channels];
-    std::vector<double> sizes(o.channels);  // of the products of each value
+    std::vector<double> sizes(o.channels);  // magnitudes of the products of each value
     for (std::size_t i = 0; i < kWeights; ++i) {
       const auto from = neighbour(o, row, column, i);
       for (std::size_t channel = 0; from && channel < o.channels; ++channel) {
@@ -96,7 +96,7 @@ Problem::Problem(const Options& given, const MachineConfig& on)
       machine(on),
       x(given.rows, std::uint64_t{given.columns} * given.channels, given.dtype,
         {given.x, "x", given.seed, 0}) {
-  // Both grids in their rings.
+  // Two grids, each with its ring.
   const std::uint64_t cells =
       2 * (given.rows + std::uint64_t{2}) * (given.columns + std::uint64_t{2});
   if (given.external) kernels::require_external(on, "the grids of two steps", cells * cell_bytes);
