@@ -17,7 +17,7 @@ struct Route {
   std::string_view name;
   std::string_view from;
   std::string_view to;
-  Along along = Along::any;  ///< the narrowest way that reaches all that programs send to
+  Along along = Along::any;  ///< the narrowest direction that reaches all receivers
 };
 constexpr Route kRoutes[] = {{kActivations, "memory", "tile", Along::column},
                              {kWeights, "memory", "tile", Along::row},
@@ -32,8 +32,8 @@ const char* name_of(Along along) {
   return along == Along::row ? "row" : "column";
 }
 
-/// Streams from or to the one DDR, and those of one column, reach all nodes whichever way they
-/// lead.
+/// Throws KeyError for a wrong direction. Streams from or to the single DDR, and any streams on one
+/// column, reach all nodes in every direction.
 void require_way(const MachineConfig& machine, const Route& route, std::size_t number,
                  const char* user) {
   const Along found = machine.fabric.streams[number].along;
@@ -66,7 +66,7 @@ void require_streams(const MachineConfig& machine, std::span<const char* const> 
   }
 }
 
-/// Code of cores does not ask which worker runs it.
+/// Throws KeyError unless a core has one context: tile code does not read its worker's number.
 void require_one_worker(const MachineConfig& machine, const char* user) {
   if (machine.tile.contexts == 1) return;
   throw KeyError("machine.tile.contexts", "found {}, allowed 1: {} runs one worker on each core",

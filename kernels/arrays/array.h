@@ -5,7 +5,7 @@
 
 #include "sim/machine/machine_config.h"
 
-/// Arrays of cores with memory tiles and DDR: nodes by their place, and streams between them.
+/// Arrays of cores with memory tiles and DDR: node numbers by position, and streams between nodes.
 namespace tessera::arrays {
 
 /// An array of cores in rows and columns, with a memory tile at the head of each column and one DDR

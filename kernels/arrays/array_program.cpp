@@ -31,16 +31,16 @@ void for_each_walk(std::vector<Stream>& streams, const Use& use) {
   }
 }
 
-/// Places that advance with the digits of a turn.
+/// Offsets that advance with the digits of the turn number.
 struct Pattern {
   std::uint32_t radices[2] = {1, 1};
   std::vector<std::uint32_t> steps[3];
-  std::size_t count = 1;  ///< turns that it describes
+  std::size_t count = 1;  ///< turns that the pattern covers
 };
 
 using Offsets = std::vector<const std::vector<std::uint32_t>*>;
 
-/// From the first to number `to`; nothing if one of them is behind.
+/// Differences from the first offsets to number `to`; empty if one is negative.
 std::vector<std::uint32_t> step_to(const Offsets& offsets, std::size_t to) {
   std::vector<std::uint32_t> step;
   for (std::size_t i = 0; i < offsets[0]->size(); ++i) {
@@ -63,8 +63,8 @@ bool fits(const Offsets& offsets, const Pattern& pattern, std::size_t turn) {
   return true;
 }
 
-/// How the longest run from the first on advances: along a digit as far as its step goes, then
-/// along the next.
+/// The pattern of the longest run from the first offsets on: each digit is extended as far as its
+/// step holds, then the next one.
 Pattern pattern_of(const Offsets& offsets) {
   Pattern pattern;
   pattern.radices[0] = pattern.radices[1] = UINT32_MAX;
@@ -198,7 +198,8 @@ Estimate ArrayProgram::estimate(const MachineConfig& machine) const {
   return {cycles, timeline.marks()};
 }
 
-/// Adds an exchange for as many of these transfers, from the first on, as it can stand for.
+/// Adds an exchange that covers as many of these transfers as possible, from the first on; returns
+/// how many.
 std::size_t ArrayProgram::add_exchange(std::span<const std::uint32_t> transfers) {
   Offsets offsets;
   const Transfer& first = transfers_[transfers.front()];
@@ -237,7 +238,7 @@ program::Sequence ArrayProgram::rolled(std::span<const Item> list) const {
   for (std::size_t at = 0; at < list.size(); at += pieces.back().length * pieces.back().times)
     pieces.push_back(piece_of(list.subspan(at)));
   program::Sequence sequence;
-  sequence.steps.reserve(pieces.size());  // they are large
+  sequence.steps.reserve(pieces.size());  // steps are large
   std::size_t at = 0;
   for (const auto& [length, times] : pieces) {
     if (times > 1) {

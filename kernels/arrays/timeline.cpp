@@ -9,7 +9,7 @@
 namespace tessera::arrays {
 namespace {
 
-/// True if an item is code of the node's control.
+/// True if an item is control code of the node.
 bool is_control(const Item& item) {
   return item.kind == Item::Kind::start || item.kind == Item::Kind::wait;
 }
@@ -30,7 +30,7 @@ void Timeline::add_own(Channel channel, std::uint32_t node) {
 
 void Timeline::pass(std::uint32_t node, std::uint32_t stream, std::uint32_t ports, bool sends,
                     std::vector<Ports*>& all) {
-  if (ports == 0) return;  // any number
+  if (ports == 0) return;  // no limit on concurrent streams
   Ports& its = ports_[{node, stream, sends}];
   its.resize(ports);
   all.push_back(&its);
@@ -67,8 +67,8 @@ std::uint64_t Timeline::least(const std::function<std::uint64_t(Channel)>& trans
   return most;
 }
 
-/// The control code of a node that does not overlap: each start loads the address of its list and
-/// waits for the transfer's end, so that waits behind it are no code.
+/// Control code of a node without overlap: each start loads the address of its list and waits for
+/// the transfer's end, so that later waits need no code.
 void Timeline::add_blocking_control(std::uint32_t number) {
   const Time delay = tile_of(machine_, number).latency.load;
   Items all;
@@ -81,8 +81,8 @@ void Timeline::add_blocking_control(std::uint32_t number) {
   nodes_[number].items = std::move(all);
 }
 
-/// The control code of the items at hand, as it is made of a part that repeats: if registers hold
-/// the addresses of all its lists they stay there, else as many as they hold are loaded together.
+/// Control code of the current items, as generated for a repeated part: if registers can hold the
+/// addresses of all its lists they stay there, else they are loaded in batches.
 void Timeline::add_control(std::uint32_t number) {
   Items& items = nodes_[number].items;
   constexpr std::size_t kMost = program::HeldLists::kMost;
@@ -107,7 +107,7 @@ void Timeline::add_control(std::uint32_t number) {
   }
 }
 
-/// Until the node's next start, which comes in the order of time, or a wait for others.
+/// Advances a node to its next start, which is an event in time order, or to a wait for others.
 void Timeline::go_on(std::uint32_t number) {
   Node& node = nodes_[number];
   for (;; ++node.at) {
@@ -171,7 +171,7 @@ void Timeline::move(Transfers& transfers) const {
   }
 }
 
-/// All that decides what comes, from now on and from the last node's part on.
+/// The state that determines the future, relative to the current time and the last node's part.
 std::vector<Timeline::Time> Timeline::state() const {
   std::vector<Time> all;
   const auto add = [&](Time time) { all.push_back(std::max(time, now_) - now_); };
@@ -191,8 +191,8 @@ std::vector<Timeline::Time> Timeline::state() const {
   return all;
 }
 
-/// Passes over groups of a level if the last node begins one in a state that it had in one before,
-/// and all nodes are among those that are alike.
+/// Skips groups of a level if the last node begins one in an earlier group's state, and all nodes
+/// are within the groups that are alike.
 void Timeline::skip(std::size_t level) {
   const std::uint64_t unit = lists_->lengths[level];
   const std::uint64_t around =

@@ -28,7 +28,7 @@ struct Item {
 };
 using Items = std::vector<Item>;
 
-/// Bytes that a transfer moves over streams of the machine.
+/// Bytes that a transfer moves over a stream of the machine.
 struct Flow {
   std::string_view stream;
   std::uint64_t bytes;

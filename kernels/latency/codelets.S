@@ -14,7 +14,7 @@
   flw     ft1, 12(a0)
 .endm
 
-// instruction REGISTER, CHAIN for the first chains: s0 ..., or fs0 ...
+// Emits `instruction` REGISTER, CHAIN for each of the first `count` chains: s0 ..., or fs0 ...
 .macro chains count, instruction, bank
   .irp chain, 0,1,2,3,4,5,6,7
   .if \chain < \count
@@ -91,7 +91,7 @@ end_codelet latency_\operation\()_\count
   .endr
 .endr
 
-// Branches, each taken but the last: the state is what is left to count.
+// Branches, all taken but the last: the state is the remaining count.
 codelet latency_branch_1
   chain_arguments
 1:
@@ -100,7 +100,7 @@ codelet latency_branch_1
   xctl    0
 end_codelet latency_branch_1
 
-// The offsets in a worker's data, of states and of its ring, become addresses. a0 as above.
+// Converts the offsets in a worker's data (states and ring) to addresses. a0 as above.
 codelet latency_prepare
   chain_arguments
   lw      t1, 4(a0)

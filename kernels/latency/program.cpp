@@ -14,9 +14,9 @@
 #include "sim/plan/uniform.h"
 #include "sim/program/catalogue.h"
 
-/// The workload `latency`: chains of instructions that each need the result of the one before, on
-/// every context of every tile; `load` is a pointer chase. With one chain a context a step takes
-/// the instruction's latency, with more of them, or of contexts, what latency they leave over.
+/// The workload `latency`: chains of dependent instructions on every context of every tile; `load`
+/// is a pointer chase. With one chain a context a step takes the instruction's latency; more chains
+/// or contexts hide it.
 namespace tessera::latency {
 
 using plan::Tile;
@@ -37,10 +37,10 @@ enum class Operation {
 };
 
 constexpr std::uint32_t kMostChains = 8;
-constexpr std::uint32_t kRingWords = 64;  ///< that a context's loads go round in
+constexpr std::uint32_t kRingWords = 64;  ///< words in a context's ring of pointers
 
-/// A context's data before or after a run: states of its chains, and its ring: byte offsets (in
-/// this array) of the word after each. Floating-point states are their bits.
+/// A context's data before or after a run: states of its chains, then its ring: each word holds the
+/// byte offset (in this array) of the next. Floating-point states are stored as bits.
 using ContextData = std::array<std::uint32_t, kMostChains + kRingWords>;
 
 constexpr config::Names<Operation, 10> kOperations{
@@ -55,7 +55,7 @@ constexpr config::Names<Operation, 10> kOperations{
      {"square_root", Operation::square_root},
      {"branch", Operation::branch}}};
 
-/// Those that codelets are made for.
+/// Numbers of chains that have codelets.
 constexpr std::array<std::uint32_t, 6> kChains{1, 2, 3, 4, 6, kMostChains};
 
 struct Options {
@@ -101,7 +101,7 @@ float step(Operation operation, float state, float operand) {
   }
 }
 
-/// One step of the others.
+/// One step of any other chain.
 std::uint32_t step(Operation operation, const ContextData& data, std::uint32_t state,
                    std::uint32_t operand) {
   switch (operation) {
@@ -125,7 +125,7 @@ class Latency : public Workload {
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(describe(machine_.tiles, chain_steps()));
   }
-  /// Every chain must end with the very bits of the reference.
+  /// Every chain must end with exactly the reference's bits.
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
     CheckResult result{true, 0, 0, "full"};
@@ -149,7 +149,7 @@ class Latency : public Workload {
   }
 
  private:
-  /// The program on so many tiles, with chains of `steps`.
+  /// The program on `tiles` tiles, with chains of `steps`.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t steps) const {
     plan::Description description(tiles);
     constexpr auto kBytes = static_cast<std::uint32_t>(sizeof(ContextData));
@@ -191,7 +191,8 @@ class Latency : public Workload {
   [[nodiscard]] std::uint32_t chain_steps() const {
     return ceil_div(options_.steps, options_.chains * machine_.tile.contexts);
   }
-  /// Divisions s / x go to and fro between x and about s / x; products stay near 1.
+  /// The chains' operand: divisions s / x alternate between x and about s / x; products stay near
+  /// 1.
   [[nodiscard]] std::uint32_t operand() const {
     constexpr float kBelowOne = 1 - 0x1p-24F;
     switch (options_.operation) {
@@ -213,7 +214,7 @@ class Latency : public Workload {
     const auto states = std::span(data).first<kMostChains>();
     const auto ring = std::span(data).last<kRingWords>();
     std::iota(ring.begin(), ring.end(), kMostChains);
-    // One cycle through all words (Sattolo).
+    // A single cycle through all words (Sattolo's algorithm).
     for (std::uint32_t i = kRingWords - 1; i > 0; --i)
       std::swap(ring[i], ring[data::random_below(options_.seed, stream, i, i)]);
     for (std::uint32_t& next : ring) next *= sizeof next;
@@ -249,7 +250,7 @@ class Latency : public Workload {
 
 Latency::Latency(const Options& options, MachineCosts& costs)
     : options_(options), machine_(costs.machine()), code_("latency") {
-  // Where contexts compete for issue slots, their order settles after some steps.
+  // If contexts compete for issue slots, their order settles after some steps.
   const Prediction prediction = plan::predict_uniform(
       {{8, 32}}, {chain_steps()},
       [this](const Sizes& sizes) { return describe(1, word(sizes[0])); }, costs);

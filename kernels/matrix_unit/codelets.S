@@ -2,7 +2,7 @@
 #include "kernels/gemm/positions.inc"
 
 // Y += X W of one weight block. Arguments: W, three words of padding; then for each worker 16 bytes:
-// its positions - 3 (what the pipeline's loop counts), its part of X, of the partials, of the results.
+// its activation rows - 3 (the pipelined loop's count), its part of X, of the partials, of the results.
 .macro matrix_unit name, unit, inputs, outputs
 codelet matrix_unit_\name
   set_shape \unit, \inputs, \outputs
@@ -14,7 +14,7 @@ codelet matrix_unit_\name
   ret
 
   .balign 8
-  nop                           // so that the loads below and the streams begin at multiples of 8
+  nop                           // aligns the loads below and the streams to 8 bytes
 5:
   csrr t0, 0xcc0
   slli t0, t0, 4
@@ -45,7 +45,7 @@ codelet matrix_unit_\name
 end_codelet matrix_unit_\name
 .endm
 
-// In pairs with what makes f31 zero.
+// Paired with the instructions that set f31 to zero.
 .macro last_loads
   lw t5, 28(t0)
   fmv.h.x f31, x0

@@ -17,7 +17,7 @@
 #include "sim/program/catalogue.h"
 
 /// The workload `matrix_unit`: Y[n, O] += X[n, I] W[I, O] on every tile, with its own data, for the
-/// I inputs and O outputs of the machine's matrix unit: what it reaches when all is in place.
+/// I inputs and O outputs of the machine's matrix unit: its rate with all operands in place.
 namespace tessera::matrix_unit {
 
 using plan::Tile;
@@ -47,7 +47,7 @@ Type partial_of(Mode mode) { return mode == Mode::f16 ? Type::f16 : Type::f32; }
 
 class MatrixUnit : public Workload {
  public:
-  /// Throws UserError if the machine's matrix unit does not have the type.
+  /// Throws UserError if the machine's matrix unit does not support the type.
   MatrixUnit(const Options& options, MachineCosts& costs);
 
   [[nodiscard]] program::Program lowered() const override {
@@ -55,7 +55,7 @@ class MatrixUnit : public Workload {
   }
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
-    constexpr std::uint32_t kTogether = 64;  // tiles; memory is read by this thread alone
+    constexpr std::uint32_t kTogether = 64;  // tiles per batch; this thread alone reads memory
     kernels::Comparison all({"Y", block_.partial, block_.partial});
     HostThreads threads(request.threads);
     std::vector<std::vector<std::byte>> results(kTogether);
@@ -71,7 +71,7 @@ class MatrixUnit : public Workload {
 
  private:
   enum class Array : std::uint64_t { x, w, y };
-  /// The program on so many tiles, of so many positions each.
+  /// The program on `tiles` tiles, with `positions` activation rows each.
   [[nodiscard]] plan::Description describe(std::uint32_t tiles, std::uint32_t positions) const {
     plan::Description description(tiles);
     using program::Role;
@@ -113,11 +113,12 @@ class MatrixUnit : public Workload {
     return {array == Array::y ? block_.partial : block_.input, options_.seed,
             static_cast<std::uint64_t>(array), kRandomBits};
   }
-  /// Products are added one by one in f32, then rounded to the results' type: the bound of each
-  /// element is (inputs + 1) u32 (|y| + sum |x w|) + u |result| and half the smallest number of
-  /// that type, and max_error the largest error over it. All are also computed with every rounding,
-  /// to the bit. Inputs are multiples of 2^-10 below 1: products and what is added to them are
-  /// exact in double, and rounding that to f32 is the multiply-add.
+  /// Checks a tile's results. Products are added one by one in f32, then rounded to the results'
+  /// type: the bound of each element is (inputs + 1) u32 (|y| + sum |x w|) + u |result| plus half
+  /// the smallest number of that type; max_error is the largest ratio of error to bound. All
+  /// elements are also compared bit by bit, with every rounding. Inputs are multiples of 2^-10
+  /// below 1, so a product plus a partial sum is exact in double, and rounding it to f32 gives the
+  /// multiply-add.
   class TileCheck {
    public:
     TileCheck(const MatrixUnit& unit, std::uint32_t tile) : unit_(unit), tile_(tile) {
@@ -174,7 +175,7 @@ class MatrixUnit : public Workload {
     const MatrixUnit& unit_;
     std::uint32_t tile_;
     std::vector<double> w_, sum_, size_;
-    std::vector<float> single_;  ///< sums as the machine has them
+    std::vector<float> single_;  ///< sums with the machine's roundings
   };
 
   Options options_;

@@ -1,5 +1,5 @@
-// Sums and running sums of what each worker has. a0: {sums of the workers, words of the tile: before its group, its own,
-// before the group's}, then for each worker {x, y, elements, 0}.
+// Sums and running sums of each worker's elements. a0: {sums of the workers, words of the tile (enum Word in scan.cpp)},
+// then for each worker {x, y, elements, 0}.
 #include "xtile.h"
 
 .macro worker_part
@@ -28,7 +28,7 @@ codelet scan_sums_\type
 end_codelet scan_sums_\type
 .endm
 
-// y: what comes before the worker's part, and from its first element on (`exclusive`: without) the sums up to each.
+// y: running sums, starting from the sum of all elements before the worker's part; `exclusive`: without an element itself.
 .macro scan_write name, exclusive, type, load, add, store, store_next, get, value, sum
 codelet \name
   worker_part

@@ -11,9 +11,9 @@
 #include "sim/data/seeded.h"
 #include "sim/elf/codelet.h"
 
-/// The workload `scan`: sums of the first 1, 2, ... elements of a vector that lies on all tiles.
-/// Each tile adds up what its workers have, tiles of a group tell each other their sums, groups
-/// theirs, and workers write running sums from there on.
+/// The workload `scan`: prefix sums of a vector distributed over tiles. Each tile adds its workers'
+/// sums, tiles exchange sums within their group, then groups exchange theirs, and workers write
+/// running sums from these offsets.
 namespace tessera::scan {
 
 using kernels::behind;
@@ -26,8 +26,8 @@ constexpr config::Names<program::Type, 2> kTypes{
     {{"i32", program::Type::i32}, {"f32", program::Type::f32}}};
 
 struct Plan {
-  std::uint32_t group = 1;  ///< tiles that tell each other their sums
-  std::uint32_t tiles = 0;  ///< that have elements; 0: as many as there are
+  std::uint32_t group = 1;  ///< tiles per group, which exchange their sums
+  std::uint32_t tiles = 0;  ///< tiles that hold elements; 0: all
 };
 void describe(config::Fields& fields, Plan& plan) {
   fields.field({"group", "neighbouring tiles that exchange their sums before groups do"},
@@ -68,11 +68,11 @@ struct Problem {
   }
 };
 
-/// Words that each tile keeps, by their bytes: what the tiles of its group before it have, what it
-/// has itself, what the groups before its own have, and of a group's last tile what the group has.
+/// Byte offsets of the words of a tile: the sum of the tiles before it in its group, its own sum,
+/// the sum of the groups before its own, and on a group's last tile the group's sum.
 enum Word : std::uint32_t { before = 0, own = 4, groups_before = 8, group = 12, kWordBytes = 16 };
 
-/// Code on elements of a tile, by all workers or by one. Operands: their sums, the tile's words, x,
+/// Tile code on a tile's elements, by all workers or by one. Operands: sums, the tile's words, x,
 /// y.
 const plan::Function& on_words(const Problem& problem, plan::Description& description,
                                std::string_view name, std::uint32_t workers) {
@@ -112,7 +112,7 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
   const plan::Function& write =
       on_words(*problem, d, options.exclusive ? "scan_exclusive" : "scan_inclusive", contexts);
   const plan::Function& one = on_words(*problem, d, "scan_sums", 1);
-  // Adds some words up into one of the tile's.
+  // Adds `count` words into one of the tile's words.
   const auto add = [=, &one](Calls& calls, std::uint64_t count, BufferId of, Word into) {
     calls.add(one, {count}, {{words, into}, {words}, {of}, {y}});
   };
@@ -120,7 +120,8 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
     calls.add(sum, {elements(tile)}, {{sums}, {words}, {x}, {y}});
     add(calls, contexts, sums, own);
   });
-  // The sums before a tile in its group, and the sums before its group.
+  // Gathers the sums of the tiles before a tile in its group, then those of the groups before its
+  // group.
   const auto gather = [&](const char* name, auto count, auto from, Word source, Word into) {
     const BufferId received = array(name, [=](Tile tile) { return kBytes * count(tile); });
     d.exchange(name, tiles, [=](Tile tile, Pulls& pulls) {
@@ -145,14 +146,15 @@ plan::Described described(const std::shared_ptr<const Problem>& problem, const P
   d.compute("running sums", tiles, [=, &write](Tile tile, Calls& calls) {
     calls.add(write, {elements(tile)}, {{sums}, {words}, {x}, {y}});
   });
-  // The fullest, the last of a group, one of the last group, the last of all.
+  // Representative tiles: the fullest, the last of a group, the first of the last group, the last
+  // of the group before it, the last of all.
   const Tile last = (tiles - 1) / each * each;
   return {std::move(d), {0, std::min(each, tiles) - 1, last, last > 0 ? last - 1 : 0, tiles - 1}};
 }
 
-/// Every number of tiles up to 8, and from one to the next an eighth more, up to all; of each the
-/// groups that differ in how many groups there are, of the least and of an even size: pairs of
-/// tiles share what they receive. Bounds are exchanges, and calls of the fullest tile.
+/// Adds every number of tiles up to 8, then in steps of an eighth up to all; for each the smallest
+/// group size per number of groups, and the next even one: pairs of tiles share received data.
+/// Bounds: exchanges, and calls of the fullest tile.
 void add_plans(const std::shared_ptr<const Problem>& problem, kernels::Plans<Plan>& plans) {
   const plan::Function& one = on_words(*problem, plans.shell(), "scan_sums", 1);
   const plan::Function& sum = on_words(*problem, plans.shell(), "scan_sums", problem->contexts());
@@ -200,8 +202,8 @@ WorkloadSummary summary(const Problem& problem, const Plan& /*plan*/) {
           .useful_bytes = 2 * kBytes * elements};
 }
 
-/// A sum of f32 may be off by u of the sum of magnitudes for each addition on its longest path: in
-/// a worker's part, over workers, tiles of a group and groups. Integers are exact, modulo 2^32.
+/// Error bound of an f32 sum: u times the sum of magnitudes for each addition on the longest path,
+/// through a worker's part, workers, tiles of a group and groups. Integers are exact, modulo 2^32.
 CheckResult checked(const Problem& problem, const Plan& plan, const TensorReader& tensors,
                     HostThreads& threads) {
   const Options& options = problem.options;

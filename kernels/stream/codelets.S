@@ -1,6 +1,6 @@
-// The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}. f16 and f32: a body is two
-// slots for two 64-bit words, each pair stores the result of the pair before and loads for the next. i32: a body is
-// one element, in plain RV32 as compilers make it. Those on operands in external memory are below.
+// The STREAM loops. a0: {scalar, 0}, then for each worker {a, b, c, loop bodies - 1}. f16 and f32: a body is two slots for
+// two 64-bit words; each dual-issue pair stores the previous result and loads the next operands. i32: a body is one
+// element, in plain RV32 as compilers generate. Loops on operands in external memory are below.
 #include "xtile.h"
 
 // t3, t4, t5: b, c and a of this worker; t2: repetitions of the body; f0: the scalar
@@ -66,7 +66,7 @@ codelet \name
 end_codelet \name
 .endm
 
-// `how` NAME_f32 and NAME_f16, of packed instructions.
+// `how` for NAME_f32 and NAME_f16, with packed instructions.
 .macro of_floats how, name, op, operands:vararg
   \how \name\()_f32, splat.s, \op\().2s, \operands
   \how \name\()_f16, splat.h, \op\().4h, \operands
@@ -123,8 +123,8 @@ stream_i32 stream_scale_i32, 1, mul a1, a1, t1
 stream_i32 stream_add_i32, 2, add a1, a1, a2
 stream_i32 stream_triad_i32, 2, triad_i32
 
-// In place, six instructions an element: the loop that PrIM measures arithmetic with (arXiv 2105.03814, listing of its
-// section 3.1: address, load, add, store, index, branch).
+// In place, six instructions an element: PrIM's loop for measuring arithmetic (arXiv 2105.03814, listing in section 3.1:
+// address, load, add, store, index, branch).
 codelet stream_update_i32
   stream_elements
   li      t0, 0
@@ -138,11 +138,12 @@ codelet stream_update_i32
   xctl    0
 end_codelet stream_update_i32
 
-// On operands in external memory, block by block through the worker's own DMA. a0: {scalar, bytes from a block to the
-// worker's next, bytes of a block, blocks - 1, bytes of the last block, 0, 0, 0}, then for each worker {a, b, c: its
-// first blocks outside; its two blocks in SRAM, one behind the other; bytes by which its last block begins earlier, 0, 0,
-// 0}. `brings` blocks go in, `loop` turns them into the first one, `stores` of it go out.
-// a2, a3, a4: a, b and c outside; a5, s4: the blocks in SRAM; a6: bytes of a block; a7: blocks left but the last.
+// Loops on operands in external memory, block by block through the worker's own DMA. a0: {scalar, bytes from a block to the
+// worker's next, bytes of a block, blocks - 1, bytes of the last block, 0, 0, 0}, then for each worker {a, b, c: its first
+// blocks in external memory; its two blocks in SRAM, contiguous; bytes by which its last block begins earlier, 0, 0, 0}.
+// Loads `brings` blocks, `loop` computes the result into the first one, which is stored if `stores` is 1.
+// a2, a3, a4: a, b and c in external memory; a5, s4: the blocks in SRAM; a6: bytes of a block; a7: blocks left but the
+// last.
 .macro outside name, brings, stores, loop:vararg
 codelet \name
   csrr    t0, 0xcc0
@@ -189,7 +190,8 @@ codelet \name
 end_codelet \name
 .endm
 
-// t3, t4: from; t5: to; t2: units of 2^shift bytes, which `rpt` counts up to label 14; `less`: it counts one less elsewhere.
+// t3, t4: sources; t5: destination; t2: units of 2^shift bytes, the iterations of the `rpt` up to label 14; `less`: one
+// iteration fewer.
 .macro of_block shift, less=0
   mv      t3, a5
   mv      t4, s4

@@ -6,17 +6,16 @@
 #include "sim/plan/search.h"
 #include "sim/plan/uniform.h"
 
-// Operands in external memory: each tile's own, from where workers bring blocks by their DMA, or
-// the chip's: in a round each tile's supervisor brings a block of each array, which the tile's
-// workers share. Block r of tile t is number r x tiles + t of the array then.
+// Operands in external memory: each tile's own, from which workers load blocks by their DMA, or the
+// chip's: in a round each tile's supervisor loads a block of each array, which the tile's workers
+// divide. Block r of tile t is then block r x tiles + t of the array.
 namespace tessera::stream {
 
 using plan::OuterId;
 using plan::OuterPlace;
 
-/// How a worker's part of an array outside lies: in blocks, among those of the tile's other
-/// workers: the first of each, the second of each, ... The last ones are smaller where they do not
-/// come out.
+/// Layout of a tile's external array: the first block of every worker, then the second of every
+/// worker, ... The last blocks are smaller if blocks do not divide a worker's part.
 struct Stream::Blocks {
   std::uint32_t workers;
   std::uint32_t bytes;  ///< bytes of a block
@@ -28,14 +27,14 @@ struct Stream::Blocks {
   }
   [[nodiscard]] std::uint64_t tile_bytes() const { return workers * worker_bytes(); }
   [[nodiscard]] std::uint32_t stride() const { return workers * bytes; }
-  /// Where a worker's block of that number begins in the tile's part.
+  /// Byte at which a worker's block begins in the tile's part.
   [[nodiscard]] std::uint64_t begin(std::uint32_t worker, std::uint32_t block) const {
     return std::uint64_t{block} * stride() +
            worker * std::uint64_t{block + 1 == count ? last : bytes};
   }
 };
 
-/// Where the operation has no such array it stands for another.
+/// The external arrays; an array that the operation does not use equals another one.
 struct Stream::Outside {
   OuterId a, b, c;
 };
@@ -47,8 +46,8 @@ Stream::Blocks Stream::blocks() const {
   return {machine_.tile.contexts, block, count, worker - (count - 1) * block};
 }
 
-/// Data read are checked where they lie in the end: in the first of two sets of arrays, after an
-/// odd number of rounds.
+/// Rounds of blocks. With two sets of buffers operation read needs an odd number: its data are
+/// checked in the first set, where an odd number of rounds leaves them.
 std::uint32_t Stream::rounds() const {
   const std::uint64_t bytes = std::uint64_t{worker_bytes()} * machine_.tile.contexts;
   const auto count = word(ceil_div<std::uint64_t>(bytes, options_.block_bytes));
@@ -61,8 +60,7 @@ Prediction Stream::predict(MachineCosts& costs) const {
     plan::Pricing pricing(costs);
     return plan::priced(describe_rounds(), true, pricing).prediction;
   }
-  // The order in which contexts that compete find issue slots, or the DMA, settles after some
-  // turns.
+  // The order of contexts that compete for issue slots or the DMA settles after some iterations.
   constexpr FittedCost::Axis kBodies{8, 32};
   constexpr FittedCost::Axis kBlocks{2, 16, 16};
   constexpr FittedCost::Axis kRepeats{1, 2};
@@ -120,10 +118,11 @@ Stream::Outside Stream::add_outside(plan::Description& description, std::uint64_
 void Stream::state_blocks(plan::Description& description, const Blocks& blocks,
                           std::uint32_t repeats, bool filled) const {
   const auto [reads, writes, operations] = facts_of(options_.operation);
-  // Samples work on fewer blocks of the same arrays: rows and banks are where they are.
+  // Measured samples use fewer blocks of the same arrays, so that DRAM rows and banks stay the
+  // same.
   const std::uint64_t bytes = this->blocks().tile_bytes();
   const Outside arrays = add_outside(description, bytes, filled);
-  // Each worker has a block of b, and one of c.
+  // Each worker holds a block of b and one of c.
   const std::uint64_t held = std::uint64_t{blocks.stride()} * std::max(1U, reads);
   plan::Array blocks_held{"blocks", [held](Tile /*tile*/) { return held; }, writes == 0};
   blocks_held.align = std::max(8U, machine_.external.worker_dma->align_bytes);
@@ -152,7 +151,7 @@ program::Vertex Stream::block_loop(const kernels::Codelet& codelet, const Blocks
       scalar_bits(), blocks.stride(), blocks.bytes, blocks.count - 1, blocks.last, 0U, 0U, 0U};
   const std::uint32_t blocks_of_worker = std::max(1U, facts_of(options_.operation).reads);
   for (std::uint32_t w = 0; w < blocks.workers; ++w) {
-    // A worker of one block begins with its last.
+    // A worker with one block begins with its last one.
     const std::uint64_t begin = w * std::uint64_t{blocks.bytes};
     const std::uint64_t back = begin - w * std::uint64_t{blocks.last};
     for (const OuterId array : {arrays.a, arrays.b, arrays.c})
@@ -221,20 +220,20 @@ std::uint64_t Stream::source_of(std::uint64_t at) const {
   const Facts facts = facts_of(options_.operation);
   if (!options_.external) return at;
   const std::uint64_t in_block = options_.block_bytes / element_bytes();
-  if (in_rounds())  // numbers go through all tiles
+  if (in_rounds())  // indices count through all tiles
     return facts.writes > 0 ? at : (rounds() - 1) * std::uint64_t{machine_.tiles} * in_block + at;
   if (facts.reads > 0 && facts.writes > 0) return at;
   const std::uint64_t size = element_bytes();
   const Blocks all = blocks();
   const std::uint64_t byte = at * size;
   if (options_.operation == Operation::write) {
-    // Every block of a is what its worker holds.
+    // Every block of a comes from the one block that its worker holds.
     const std::uint64_t whole = std::uint64_t{all.count - 1} * all.stride();
     const std::uint64_t length = byte < whole ? all.bytes : all.last;
     const std::uint64_t within = byte < whole ? byte % all.stride() : byte - whole;
     return (within / length * all.bytes + within % length) / size;
   }
-  // A worker holds its last block, and behind that the rest of the one before.
+  // A worker holds its last block, followed by the remainder of the block before.
   const auto worker = word(byte / all.bytes);
   const std::uint64_t within = byte % all.bytes;
   const std::uint32_t block = within < all.last ? all.count - 1 : all.count - 2;

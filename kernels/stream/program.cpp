@@ -46,7 +46,7 @@ std::string codelet_name(const Options& options, const MachineConfig& machine) {
                                 config::name_of(kTypes, options.dtype));
 }
 
-/// With the blocks that the machine takes.
+/// Options with block_bytes set from the machine, if not given.
 Options resolved(Options options, const MachineConfig& machine) {
   if (options.external && options.block_bytes == 0 && workers_start_transfers(machine))
     options.block_bytes = machine.external.worker_dma->max_bytes;
@@ -90,7 +90,7 @@ void require_memory(const Options& options, const MachineConfig& machine) {
                    options.repeats);
 }
 
-/// An element of a.
+/// Computes an element of a.
 template <class Number>
 Number made(Operation operation, Number b, Number c, Number scalar) {
   switch (operation) {
@@ -107,7 +107,7 @@ Number made(Operation operation, Number b, Number c, Number scalar) {
   }
 }
 
-/// An i32 modulo 2^32.
+/// The bits of an i32 value.
 std::uint32_t modulo(double value) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
 }
@@ -207,7 +207,7 @@ void Stream::add_given(plan::Description& description, const char* name, std::ui
   plan::add_given(description, std::move(tensor),
                   [rounds = in_rounds(), slice, values = plan::slices_of(seeded(stream))](
                       Tile tile, std::uint64_t at, std::span<std::byte> into) {
-                    if (rounds)  // numbers go through all tiles
+                    if (rounds)  // indices count through all tiles
                       values(0, tile * slice + at, into);
                     else
                       values(tile, at, into);

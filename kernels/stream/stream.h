@@ -33,7 +33,7 @@ constexpr Facts facts_of(Operation operation) {
 }
 constexpr bool only_moves(Operation operation) { return operation >= Operation::read; }
 
-constexpr double kScalar = 1.5;              ///< s, exact in f16
+constexpr double kScalar = 1.5;              ///< s of f16 and f32, exact in f16
 constexpr std::uint32_t kIntegerScalar = 3;  ///< s of i32
 
 /// Bytes per array that a loop body handles: two 64-bit words, or one i32 element.
@@ -111,7 +111,7 @@ class Stream : public Workload {
   /// Element `at` of array `stream` (1: b, also the initial value of an update; 2: c) on a tile,
   /// before the run.
   [[nodiscard]] double initial(TileId tile, std::uint64_t stream, std::uint64_t at) const;
-  /// Results are exact in every type.
+  /// Random data for which results are exact in every type.
   [[nodiscard]] data::Seeded seeded(std::uint64_t stream) const {
     return {options_.dtype, options_.seed, stream, 8};
   }
