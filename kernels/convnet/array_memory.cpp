@@ -11,11 +11,11 @@ namespace {
 std::uint64_t bytes_of(const Shape& shape, const VectorType& type) {
   return std::uint64_t{padded_channels(shape.channels)} * type.bytes * shape.height * shape.width;
 }
-/// Calls use(number, element) of all elements of a tensor there.
+/// Calls use(index in DDR, index in [row][column][channel]) for all elements of a tensor.
 template <class Use>
 void for_elements(const Shape& shape, const VectorType& type, const Use& use) {
   const std::uint64_t positions = std::uint64_t{shape.height} * shape.width;
-  const std::uint32_t channels = type.outputs;  // of a plane
+  const std::uint32_t channels = type.outputs;  // channels per plane
   for (std::uint32_t channel = 0; channel < shape.channels; ++channel)
     for (std::uint64_t i = 0; i < positions; ++i)
       use((channel / channels * positions + i) * channels + channel % channels,

@@ -45,16 +45,16 @@ class BandSearch {
     constexpr std::uint64_t kWorthwhile = 100;
     if (added * kWorthwhile < best.planner->cycles()) return best;
     for (std::uint32_t first = 1; first + 1 < network_.layers.size(); ++first) {
-      // The layer stores what DDR has no time for, or the next one loads it.
+      // DDR must slow down this layer's stores or the next one's loads.
       if (added_by_ddr(layers[first]) == 0 && added_by_ddr(layers[first + 1]) == 0) continue;
       if (grow(best, first)) first = best.bands.back().last;
     }
     return best;
   }
-  /// The fastest by its lists of this plan and those that use fewer rows or columns of the array,
-  /// or fewer of both, whose resources are not busy for much longer: so a larger array is as fast
-  /// as a smaller one, however roughly mappings are ranked. Large networks, whose search takes
-  /// longer, are left out.
+  /// Compares, by their estimated lists, this plan and plans with fewer rows or columns of the
+  /// array (or both) whose resources are not busy for much longer, and returns the fastest: so a
+  /// larger array is no slower than a smaller one although mappings are ranked roughly. Skips large
+  /// networks, whose search takes longer.
   [[nodiscard]] BandedPlan with_fewer_cores(BandedPlan best) const {
     constexpr std::uint64_t kMostConsidered = 200000;
     constexpr double kLonger = 1.5;
@@ -78,7 +78,7 @@ class BandSearch {
       if (fewer < array.rows) consider({array.rows - fewer, array.columns});
       if (fewer < array.columns) consider({array.rows, array.columns - fewer});
     }
-    // Where fewer of one are faster, fewer of the other may be too.
+    // If fewer of one kind are faster, fewer of the other kind may be too.
     if (found.columns < array.columns)
       for (std::uint32_t rows = array.rows - 1; rows > 0; --rows) consider({rows, found.columns});
     else if (found.rows < array.rows)
@@ -109,7 +109,7 @@ class BandSearch {
   }
 
  private:
-  /// Returns nothing where nothing fits.
+  /// The plan; none if it does not fit.
   [[nodiscard]] std::optional<BandedPlan> tried(const std::vector<Bands>& bands,
                                                 const CoreLimits& limits = {}) const {
     try {
@@ -118,14 +118,14 @@ class BandSearch {
       return std::nullopt;
     }
   }
-  /// Cycles that the lists of a plan's nodes take.
+  /// Estimated cycles of the lists of a plan's nodes.
   [[nodiscard]] std::uint64_t estimate(const BandedPlan& of) const {
     return make_program(of.planner->plan(), machine_, of.planner->calls()).estimate.cycles;
   }
-  /// Adds bands of layers from `first` on to the best plan, the most layers with which it gets
-  /// faster; false if there are none.
+  /// Adds bands of layers from `first` on to the best plan, with as many layers as make it faster;
+  /// false if none do.
   [[nodiscard]] bool grow(BandedPlan& best, std::uint32_t first) const {
-    constexpr std::uint32_t kMostFailures = 2;  // of layers in a row
+    constexpr std::uint32_t kMostFailures = 2;  // failed trials in a row
     bool found = false;
     std::vector<Bands> bands = best.bands;
     bands.emplace_back();
@@ -143,13 +143,13 @@ class BandSearch {
           best = *trial;
           found = better = true;
         }
-        if (keeps(*trial)) break;  // more bands compute more rows twice
+        if (keeps(*trial)) break;  // more bands would only compute more rows twice
       }
       failures = better ? 0 : failures + 1;
     }
     return found;
   }
-  /// True if a band of each tensor between the layers fits the memory tiles.
+  /// True if a band of each intermediate tensor fits the memory tiles.
   [[nodiscard]] bool has_room(const Bands& bands) const {
     const std::uint64_t room =
         sram_bytes(tile_of(machine_, array_of(machine_).first_memory)) * array_of(machine_).columns;
@@ -163,7 +163,7 @@ class BandSearch {
     }
     return true;
   }
-  /// True if all tensors between layers of the last bands lie in the memory tiles.
+  /// True if all intermediate tensors of bands are in the memory tiles.
   [[nodiscard]] bool keeps(const BandedPlan& plan) const {
     const Network& network = plan.banded->network;
     for (std::uint32_t number = 0; number < network.layers.size(); ++number) {

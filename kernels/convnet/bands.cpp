@@ -35,7 +35,7 @@ class Bander {
   }
 
  private:
-  /// The number that a layer gets.
+  /// Appends a layer for layer `of` of the model; returns its number.
   std::uint32_t add(Layer layer, std::uint32_t of) {
     banded_.network.layers.push_back(std::move(layer));
     banded_.weights.push_back(&weights_[of]);
@@ -47,7 +47,7 @@ class Bander {
     for (std::uint32_t& input : layer.inputs) input = made_[input];
     return layer;
   }
-  /// By layer of the part, the rows that a band needs of it.
+  /// By layer of the part: the rows that a band needs of it.
   [[nodiscard]] std::optional<std::vector<Range>> rows_of(const Bands& bands,
                                                           std::uint32_t band) const {
     std::vector<Range> rows(bands.last - bands.first + 1, Range{UINT32_MAX, 0});
@@ -65,14 +65,14 @@ class Bander {
     }
     for (std::uint32_t number = bands.first; number <= bands.last; ++number) {
       const Layer& layer = network_.layers[number];
-      if (layer.op != Operator::concatenate) continue;  // whose inputs are written in place
+      if (layer.op != Operator::concatenate) continue;  // writes its inputs in place
       for (const std::uint32_t input : layer.inputs)
         if (input < bands.first || rows[input - bands.first] != rows[number - bands.first])
           return std::nullopt;
     }
     return rows;
   }
-  /// A layer's band, whose inputs are those of the same band or tensors outside of the part.
+  /// A layer's band; its inputs are layers of the same band or tensors outside the part.
   [[nodiscard]] Layer band_of(const Bands& bands, std::uint32_t number,
                               std::span<const Range> rows) const {
     Layer layer = network_.layers[number];
@@ -118,7 +118,7 @@ class Bander {
 
   const Network& network_;
   const std::vector<LayerWeights>& weights_;
-  std::vector<std::uint32_t> made_;  ///< by layer: its number, or its last band's
+  std::vector<std::uint32_t> made_;  ///< by original layer: its new number, or its last band's
   BandedNetwork banded_;
 };
 

@@ -30,7 +30,7 @@ Grid CallCosts::grid_of(const Tile& tile) {
   return {tile.rows, tile.columns, row, row, 1, plane, plane};
 }
 
-/// Steps of no distance take as long as others.
+/// Steps of distance 0 take as long as others, so samples use them.
 std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                   bool again) const {
   const auto calls_of = [&](program::Program& sample) -> std::vector<program::Vertex> {
@@ -78,7 +78,7 @@ std::uint64_t CallCosts::measured(const Tile& tile, std::uint32_t blocks, std::u
   return steps_.vertices(calls_of);
 }
 
-/// Calls as Convolve::calls() cuts them.
+/// Cycles of the calls into which Convolve::calls() divides the blocks.
 std::uint64_t CallCosts::compute(const Tile& tile, std::uint32_t blocks, std::uint32_t steps,
                                  bool again) {
   const std::uint32_t at_once = blocks_at_once(tile, blocks);
@@ -118,7 +118,7 @@ std::uint64_t CallCosts::of(const Prepare& given) {
   const auto* const none = std::get_if<std::uint32_t>(&given.numbers);
   const bool numbered = none == nullptr || *none != 0;
   const std::uint32_t taps = given.steps.taps;
-  const std::uint64_t first = numbered ? 2 : 4;  // fewer planes are listed one by one
+  const std::uint64_t first = numbered ? 2 : 4;  // measured one by one below that
   FittedCost& fitted = prepares_
                            .try_emplace({taps, numbered, given.one_plane_each},
                                         std::vector<FittedCost::Axis>{{1, 1, 2}, {2, first, 4}})
@@ -168,8 +168,8 @@ CallCosts::Work CallCosts::work(const LayerShape& shape, std::uint32_t column,
   return work;
 }
 
-/// A core that has fewer columns or blocks than the others may take longer: tile code computes
-/// those left over at a lower rate.
+/// A core with fewer columns or blocks than the others may take longer: tile code computes
+/// leftovers at a lower rate. So the last row and column of cores are priced too.
 std::uint64_t CallCosts::layer(const LayerShape& shape) {
   std::uint32_t last_row = shape.core_rows() - 1;
   while (!shape.has(last_row, 0)) --last_row;
@@ -191,7 +191,7 @@ std::uint64_t CallCosts::core(const LayerShape& shape, std::uint32_t row, std::u
   const Code code = shape.layer().op == Operator::max_pool ? Code::pool_max
                     : shape.is_convolution()               ? Code::convolve
                                                            : Code::shared;
-  Prepare prepare{};  // the last call, and that of the addition
+  Prepare prepare{};  // of the last call; that of the addition
   prepare.steps = {0, shape.kept_of_part(), shape.step_taps()};
   prepare.numbers = shape.steps_alike() ? 0U : 1U;
   prepare.one_plane_each = !shape.is_convolution();

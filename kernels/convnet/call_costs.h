@@ -78,7 +78,7 @@ class CallCosts {
 
   StepCosts steps_;
   const VectorType* type_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by rows, columns
+  std::map<std::pair<std::uint32_t, std::uint32_t>, PatchTable> tables_;  ///< by (rows, columns)
   std::map<std::tuple<Tile, std::uint32_t, bool>, FittedCost> computes_;  ///< by rounds and steps
   std::map<std::tuple<std::uint32_t, bool, bool>, FittedCost> prepares_;  ///< by blocks and planes
 };

@@ -9,8 +9,8 @@
 namespace tessera::convnet {
 namespace {
 
-// Flags of `convolve` beside its mode, as codelets.S tests them.
-constexpr std::uint32_t kRelu = 32;  // of the mode
+// Flags of `convolve` in addition to its mode, as codelets.S tests them.
+constexpr std::uint32_t kRelu = 32;  // part of the mode
 constexpr std::uint32_t kBeginsWithPartials = 64;
 constexpr std::uint32_t kEndsWithPartials = 128;
 constexpr std::uint32_t kOddSteps = 256;
@@ -18,19 +18,19 @@ constexpr std::uint32_t kSharedWeights = 512;
 constexpr std::uint32_t kOneStep = 1024;
 constexpr std::uint32_t kSharedWeightsAlone = 1U << 29;
 constexpr std::uint32_t kOddStepsAlone = 1U << 30;
-constexpr std::uint32_t kUneven = 1U << 31;  // one of the above, or few steps
+constexpr std::uint32_t kUneven = 1U << 31;  // any of the above, or few steps
 constexpr std::uint32_t kFewestSteps = 4;
-constexpr std::uint32_t kDistancesBehind = 4;  // the first ones again
-constexpr std::uint32_t kFirstDistances = 3;   // loaded before a patch's first step
+constexpr std::uint32_t kDistancesBehind = 4;  // distances after the list: the first ones again
+constexpr std::uint32_t kFirstDistances = 3;   // distances loaded before a patch's first step
 constexpr std::uint32_t kStepsOfATurn = 4;
-// Least steps of a patch from which turns beat runs: beginning it anew takes about 40 slots more,
-// but `convolve` half a slot more for each step of five groups.
+// Steps of a patch from which four-step iterations beat runs: starting a patch takes about 40 slots
+// more, but `convolve` takes half a slot more per step with five groups.
 constexpr std::uint32_t kStepsOfARun = 64;
 constexpr std::string_view kConvolve = "convolve";
 constexpr std::size_t kFirstBehindOutput = 2;
 constexpr std::size_t kFlagsArgument = 10;
 constexpr std::size_t kBlocksArgument = 7;
-constexpr std::size_t kPairsArgument = 8;  // where code that takes turns has their number
+constexpr std::size_t kPairsArgument = 8;  // with four steps per iteration: iterations
 constexpr std::size_t kPlaneArgument = 9;
 
 std::uint32_t flags_of(const Convolve& call) {
@@ -46,7 +46,7 @@ Argument behind(const Argument& argument, std::uint32_t bytes) {
   return std::get<std::uint32_t>(argument) + bytes;
 }
 
-/// Bytes from one address to another, or one place of a buffer to another.
+/// Bytes from one address, or one place of a buffer, to another; none for different buffers.
 std::optional<std::uint32_t> distance(const Argument& from, const Argument& to) {
   if (from.index() == 0 && to.index() == 0) return std::get<0>(to) - std::get<0>(from);
   const auto* const begin = std::get_if<program::Place>(&from);
@@ -57,12 +57,12 @@ std::optional<std::uint32_t> distance(const Argument& from, const Argument& to) 
 
 bool is_alike(const Argument& a, const Argument& b) { return distance(a, b) == 0U; }
 
-/// From patch to patch and from block to block.
+/// True if the call is pipelined across patches and blocks.
 bool goes_on(const Call& call) {
   return (std::get<std::uint32_t>(call.arguments[kFlagsArgument]) & kUneven) == 0;
 }
 
-/// Output blocks that wide code computes.
+/// Output blocks that wide code computes; 0 if it cannot be used.
 std::uint32_t wide_blocks(const Convolve& call, const PatchTable& table) {
   if (call.computes_pairs() || !table.wide || !call.same_planes) return 0;
   return call.steps.blocks / table.wide->blocks * table.wide->blocks;
@@ -157,7 +157,7 @@ std::vector<Call> Convolve::calls(const PatchTable& table) const {
     const std::uint32_t block_bytes = steps.of_block() * step_bytes(*type);
     Convolve wide = *this;
     wide.steps.blocks = blocks / table.wide->blocks;  // rounds
-    wide.first_patch = block_bytes;                   // where `convolve` has the kind
+    wide.first_patch = block_bytes;                   // the argument that is the kind in `convolve`
     all.push_back({code_name(table.wide->codelet, *type), wide.arguments()});
     rest.steps.blocks -= blocks;
     rest.weights = behind(weights, blocks * block_bytes);

@@ -86,7 +86,7 @@ struct Convolve {
   Steps steps;
   Grid grid;  ///< the outputs
   Argument input;
-  Argument output = 0U;           ///< unless it ends with partial sums
+  Argument output = 0U;           ///< unused if ends_with_partials
   Argument weights;               ///< Steps::weight_bytes; shared: shared_weights()
   Argument bias = 0U;             ///< Steps::bias_bytes, also if it begins with partial sums
   Argument distances;             ///< written by `prepare` for these steps

@@ -1,26 +1,24 @@
-// Convolutions of int8 and int16 and what is like them, for machines with that matrix unit. An
-// activation is planes of 8 or 4 channels, [plane][row][column][channel]; a position is 8 bytes. A
-// group is 4 positions: 4 side by side, or 2 and 2 ("halves"). A patch is up to 8 groups that are
-// computed together; calls.h makes the tables and argument blocks that are read here.
+// Convolutions of int8 and int16 and similar operators, for machines with a matrix unit for these types. An
+// activation is planes of 8 or 4 channels, [plane][row][column][channel]; a position is 8 bytes. A group is 4 positions: 4
+// adjacent ones, or 2 and 2 ("halves"). A patch is up to 8 groups computed together; patches.h and calls.h make the tables
+// and argument blocks.
 //
-// A step adds inputs of one plane, moved by one kernel tap, times a block of weights. Its
-// inputs are loaded two steps ahead into two sets of registers, 0 (v0-v3) and 1 (v4-v7), in turns;
-// weights into v8 and v9; h22 is the bias.
+// A step adds inputs of one plane, shifted by one kernel tap, times a block of weights. Its inputs are loaded two steps
+// ahead into two alternating sets of registers, 0 (v0-v3) and 1 (v4-v7); weights into v8 and v9; h22 is the bias.
 #include "xtile.h"
 
 
 // x2-x9: places of the patch's inputs; x11-x18: of its outputs; x1: patches of a run left, or free;
-// x19: bytes from patch to patch, or the weights; x20, x21: by how much the inputs of set 0 and 1
-// move; x22: list of these distances; x23: weights; x24: bias; x25: by how much the outputs move;
+// x19: bytes from patch to patch, or the weights; x20, x21: distances for the inputs of set 0 and 1; x22: list of these
+// distances; x23: weights; x24: bias; x25: distance for the outputs;
 // x26: output blocks left; x27: pairs of steps; x28: patch table; x29: kind of the next patch, or
 // free; x30: mode and flags; x31: partial sums, or 1 if bit 31 is not set.
 
 #include "kernels/convnet/runs.inc"
 
-// All output blocks of patches of one kind. Flags, beside the mode: 64 begins with partial sums, 128
-// ends with them, 256 an odd number of steps, 512 all blocks have the same weights, 1024 a single
-// step; bit 31: one of these, or fewer than 4 steps; bit 30: an odd number of steps alone; bit 29:
-// the same weights alone.
+// All output blocks of patches of one kind. Flags, in addition to the mode: 64 begins with partial sums, 128 ends with
+// them, 256 an odd number of steps, 512 all blocks have the same weights, 1024 a single step; bit 31: any of these, or
+// fewer than 4 steps; bit 30: only an odd number of steps; bit 29: only the same weights.
 .macro patch full, halves
   define_patch \full, \halves
   .set INPUTS, 2
@@ -145,11 +143,10 @@
 
 // a0: {input, output, weights, bias, distances, patch table, kind of the first patch, output
 // blocks, pairs of steps, bytes of an output plane, mode and flags, partial sums or 1, the fourth
-// distance, pairs of steps without the first and the last one unless bit 31 is set}.
-// The table: {places of inputs, places of outputs, kind of the next patch} for
-// each patch, with a negative kind at its end. Of kinds with more than 4 groups {patches, bytes
-// from the inputs of one to the next one's, from the last output plane of one to the first of the
-// next} stand before the next kind: unless bit 31 is set, so many patches are computed. Kinds are distances of jumps.
+// distance, unless bit 31 is set the pairs of steps without the first and last one}.
+// The table: {places of inputs, places of outputs, kind of the next patch} for each patch; a negative kind ends it. Kinds
+// with more than 4 groups have a run before the next kind: {patches, bytes from the inputs of one to the next one's, from
+// the last output plane of one to the first of the next}; it is computed unless bit 31 is set. Kinds are jump distances.
 .macro kinds_behind_first each, type
   \each   8, 0, \type
   \each   6, 0, \type
@@ -174,14 +171,14 @@ end_codelet convolve\type
 .endm
 each_type convolve
 
-// The distances of `convolve` and `pool_max` from a step's inputs to the next one's, of all blocks
-// in a row, then the first ones again, which lead back to where they began: each block has `kept`
-// planes, each plane `taps`. a0: {distances, u16 numbers of the kept planes or 0 for all, offsets of
+// `prepare`: writes the distances for `convolve` and `pool_max` from a step's inputs to the next one's, for all blocks in
+// order, then the first ones again, which lead back to the start: each block has `kept` planes, each plane `taps`. a0:
+// {distances, u16 numbers of the kept planes or 0 for all, offsets of
 // the taps, taps, blocks, kept planes of a block, bytes of an input plane, odd number of steps,
-// planes go on from block to block, length of the list if each distance but a block's first is that
-// of two planes or 0, that first one}.
-// The first distance of the plane of a number, `before` that of the one before it from the first
-// plane on. Numbers are loaded two planes ahead.
+// planes continue from block to block, length of the list if each distance but a block's first is that of two planes or 0,
+// that first distance}.
+// The first distance of plane `number`; `before`: offset of the previous plane from the first one. Numbers are loaded two
+// planes ahead.
 .macro place_number number, plane, before
   mul     \plane, \number, x12
   lhu.p   \number, x6, 2
@@ -219,10 +216,10 @@ codelet prepare
   lw      x3, 40(x10)
   lw      x6, 4(x10)
   beqz    x20, 10f
-  lw      x25, 0(x7)        // planes follow each other, block by block the same
+  lw      x25, 0(x7)        // planes in order, the same for every block
   slli    x11, x11, 2
   mv      x22, x5
-  addi    x9, x9, 1         // the end is one more
+  addi    x9, x9, 1         // one more, for the end
   rpt     x20, 11f
   sw.p    x12, x22, 4
 11:
@@ -249,7 +246,7 @@ codelet prepare
   andi    x13, x11, 1
   mv      x1, x5
   li      x16, 0            // plane
-  li      x17, 0            // 4: a 0 stands behind the block's first distance
+  li      x17, 0            // 4: a 0 follows the block's first distance
   sub     x31, x0, x27      // bytes from the first plane to the one before
   sub     x27, x27, x25     // from the first tap to the last
   sub     x30, x12, x27
@@ -321,7 +318,7 @@ codelet prepare
   bdnz    x9, 1b
   add     x31, x31, x27
   add     x31, x31, x25     // offset of the last step
-  times   k, 4, sw x0, 4*k(x5) // where there are fewer
+  times   k, 4, sw x0, 4*k(x5) // if there are fewer distances
   lw      x20, 0(x1)
   lw      x21, 4(x1)
   lw      x22, 8(x1)
@@ -334,8 +331,8 @@ codelet prepare
   xctl    0
 end_codelet prepare
 
-// The largest of an even number of taps, plane by plane, in patches of four groups of halves, of
-// bf16 (SHORT: 2) too: sets 0 (v0, v1) and 1 (v2, v3) in turns, results in v4 and v5. a0: {input,
+// Maximum over an even number of taps, plane by plane, in patches of four groups of halves, for bf16 (SHORT: 2) too: sets 0
+// (v0, v1) and 1 (v2, v3) alternate, results in v4 and v5. a0: {input,
 // output, distances, patch table, planes, bytes of an output plane, pairs of taps}. Registers as
 // above.
 .macro load_places set

@@ -1,15 +1,14 @@
-// `convolve` once more, with another input and output: where the call before on this worker was one
-// over the same run of patches, all else is in registers or made ready by its end.
+// `convolve` again with another input and output, if this worker's previous call was one over the same run of patches:
+// everything else is in registers or was prepared at its end.
 #include "xtile.h"
 
 #include "kernels/convnet/runs.inc"
 
-// a0: as for `convolve`, without partial sums and shared weights, with an even number of steps, 4 at
-// least; but instead of input and output how far they lie behind those of the last patch before. The
-// call before has left x2-x9 at the inputs of its last step and x11-x18 at its last outputs, x20
-// and x21 with the distances from there to the first two steps, x22 behind the third distance, x23
-// at the weights, h22 with the first bias and x24 behind it, x19, x27, x28 and the mode.
-// Issues an operation; each of the last ones comes beside the bias of a group.
+// a0: as for `convolve`, without partial sums and shared weights, with an even number of steps, at least 4; but input and
+// output are distances from those of the previous call's last patch. The previous call leaves x2-x9 at the inputs of its
+// last step and x11-x18 at its last outputs, x20 and x21 with the distances from there to the first two steps, x22 after
+// the third distance, x23 at the weights, h22 with the first bias and x24 after it, and x19, x27, x28 and the mode.
+// Issues an operation; each of the last G operations is paired with setting the bias of a group.
 .macro begin operation:vararg
   \operation
   .set q, q+1
@@ -28,13 +27,13 @@
 codelet convolve_again_\full\()_\halves\type
   .balign 8
   .set q, 0
-  .set ALONE, 2*L+8-G       // operations without a bias beside them
+  .set ALONE, 2*L+8-G       // operations that are not paired with a bias
   begin   lw      x29, 0(x10)
   begin   load_weights 0
   begin   lw      x25, 4(x10)
   begin   lw      x26, 28(x10)
   begin   lw      x1, 0(x28)
-  begin   addi    x22, x22, -4  // the third distance comes below
+  begin   addi    x22, x22, -4  // the third distance is loaded below
   begin   load_weights 1
   begin   add     x20, x20, x29
   times   k, L, begin   load    0, k

@@ -1,19 +1,18 @@
-// Convolutions of bf16, as `convolve` (codelets.S), and what is like them. Planes have 4 channels.
-// A step multiplies the 8 inputs of two planes, word by word in turns, and adds to the outputs of
-// two planes. A patch has at most 4 groups, G, and an accumulator for each group of each output
+// Convolutions of bf16, like `convolve` (codelets.S), and similar operators. Planes have 4 channels. A step multiplies the
+// 8 inputs of two planes, words interleaved, and adds to the outputs of two planes. A patch has at most 4 groups, G, and an
+// accumulator for each group of each output
 // plane.
 //
-// Inputs are loaded two steps ahead into two sets of G vector registers in turns, weights into two
-// sets of two behind them: those of the second plane one step ahead. BIAS is the register of the
-// biases, ROUNDED that of rounded halves. With 4 groups both take registers of the last inputs of
-// set 1, which are then loaded once more from where the pointers still stand.
+// Inputs are loaded two steps ahead into two alternating sets of G vector registers, weights into two sets of two registers
+// after them: those of the second plane one step ahead. BIAS is the register of the biases, ROUNDED that of rounded halves.
+// With 4 groups both use registers of the last inputs of set 1, which are then loaded again through the unchanged pointers.
 #include "xtile.h"
 
 #include "kernels/convnet/patch.inc"
 
 // x1-x8: places of the patch's inputs; x11-x18: of its outputs; x19: bytes from an input plane to
-// the next; x20, x21: by how much the inputs of set 0 and 1 move; x22: list of these distances;
-// x23: weights; x24: bias; x25: by how much the outputs move; x26: pairs of output planes left;
+// the next; x20, x21: distances for the inputs of set 0 and 1; x22: list of these distances; x23: weights; x24: bias; x25:
+// distance for the outputs; x26: pairs of output planes left;
 // x27: pairs of steps; x28: patch table; x29: kind of the next patch; x30: flags and mode; x31:
 // partial sums.
 
@@ -37,7 +36,7 @@
 .macro load_weights set, plane
   ldw.b   WEIGHTS+2*\set+\plane, 23
 .endm
-// Load number `number` of a set: of a group, or of a half of one.
+// Load `number` of a set: a group, or half of one.
 .macro load_moved set, number, distance
 .if (\number) < F
   ld8z    G*(\set)+(\number), INPUTS+(\number), 19, \distance
@@ -48,7 +47,7 @@
 .macro load_inputs set, number
   load_moved \set, \number, 20+\set
 .endm
-// Beside the multiplications of the second plane, each of which is a register's last use.
+// Paired with the multiplications of the second plane, each the last use of a register.
 .macro beside_inputs set
   .set k, 0
 .rept LOADS
@@ -75,8 +74,8 @@
   beside_inputs \set
   end_step
 .endm
-// The last of an odd number of steps, on set 0: both sets are loaded anew, so that the next planes
-// begin with set 0. The list holds a distance of 0 for it.
+// The last of an odd number of steps, on set 0: both sets are reloaded, so that the next planes begin with set 0. The list
+// has a distance of 0 for it.
 .macro last_step
   .set SET, 0
   addi    x23, x23, -64
@@ -169,7 +168,7 @@
   andi    x29, x30, 512
   beqz    x29, 61f
   lw      x23, 8(x10)
-  addi    x23, x23, 192     // two steps, but for the second plane's weights
+  addi    x23, x23, 192     // two steps, without the second plane's weights
 61:
   bdnz    x26, 1b
   lw.p    x29, x28, 4
@@ -185,8 +184,7 @@
   j       6b
 .endm
 
-// a0: as for `convolve`, but for output blocks, which are pairs of planes here; behind it the bytes
-// of an input plane.
+// a0: as for `convolve`, except that output blocks are pairs of planes, and the bytes of an input plane follow.
 codelet convolve_bf16
   load_call
   lw      x19, 56(x10)
@@ -195,7 +193,7 @@ codelet convolve_bf16
   load_patch
   auipc   x1, 0
   add     x1, x29, x1
-  jalr    x0, -4(x1)        // the jump of this kind: the first that there is has number 16
+  jalr    x0, -4(x1)        // the jump of this kind; the first existing one has number 16
   small_kinds jump_to_patch
   small_kinds patch_by_jump
 end_codelet convolve_bf16

@@ -1,17 +1,16 @@
-// Convolutions of few positions, as `convolve` (codelets.S), block by block, where blocks take
-// inputs of their own: four steps a turn, so that what is loaded beside few multiplications comes
-// in time. All patches of the table are of one kind.
+// Convolutions of few positions, like `convolve` (codelets.S), block by block, for blocks with inputs of their own: four
+// steps per iteration, so that loads paired with few multiplications arrive in time. All patches of the table are of one
+// kind.
 //
-// Weights of a step are loaded three steps ahead into four registers in turns, inputs two steps
-// ahead into two sets of them, of one or two groups four steps ahead into four sets. h22 is the
-// bias.
+// Weights of a step are loaded three steps ahead into four rotating registers, inputs two steps ahead into two sets of
+// registers; with one or two groups four steps ahead into four sets. h22 is the bias.
 #include "xtile.h"
 
 #include "kernels/convnet/patch.inc"
 
-// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x20, x21, x9, x19: by how much the
-// inputs move, in turns; x22: list of these distances; x23: weights; x24: bias; x25: by how much
-// the outputs move; x26: output blocks left; x27: turns; x28: patch table; x29: kind of the next
+// x1-x8: places of the patch's inputs; x11-x18: of its outputs; x20, x21, x9, x19: rotating distances for the inputs; x22:
+// list of these distances; x23: weights; x24: bias; x25: distance for the outputs; x26: output blocks left; x27:
+// iterations; x28: patch table; x29: kind of the next
 // patch; x31: flags and mode.
 
 .macro find_distance step
@@ -37,8 +36,8 @@
 .macro multiply_next
   multiply (first+slot/G), slot%G
 .endm
-// Issues the loads beside a step, from multiplication `begin` on, in an order in which inputs come
-// in time and no slot is left empty.
+// Issues the loads paired with a step, from multiplication `begin` on, in an order in which inputs arrive in time and no
+// slot is left empty.
 .macro beside_step step, begin
   .set weights_last, G == 3 && (\step) % 2
 .if weights_last == 0
@@ -56,7 +55,7 @@
   beside  \begin, load_distance \step+3
 .endif
 .endm
-// Steps `from` and the one behind it: a multiplication a slot, and beside it a load.
+// Steps `from` and `from` + 1: each slot pairs a multiplication with a load.
 .macro two_steps from
   .set first, \from
   begin_slots 0, 2*G
@@ -65,8 +64,8 @@
   end_slots
 .endm
 
-// a0: as for `convolve`, but for the pairs of steps, where the turns stand. Without partial sums
-// and shared weights.
+// a0: as for `convolve`, with the number of iterations instead of the pairs of steps. Without partial sums and shared
+// weights.
 .macro turns full, halves, type
   define_patch \full, \halves
   .set ROUNDED, 23

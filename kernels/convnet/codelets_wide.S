@@ -1,17 +1,17 @@
-// Convolutions of few positions, as `convolve` (codelets.S), for several output blocks at a time:
-// all take the same inputs, which are loaded once, and their weights fill the time until they are
-// there. A patch has G groups and BLOCKS output blocks, an accumulator for each pair of them.
+// Convolutions of few positions, like `convolve` (codelets.S), for several output blocks at a time: all use the same
+// inputs, which are loaded once; loading their weights fills the latency. A patch has G groups and BLOCKS output blocks, an
+// accumulator for each pair of them.
 //
-// Weights are loaded one step ahead into v2-v9 (eight blocks) or two steps ahead into two sets of
-// registers behind those of the inputs, in turns. h20-h23 are biases.
+// Weights are loaded one step ahead into v2-v9 (eight blocks) or two steps ahead into two alternating sets of registers
+// after those of the inputs. h20-h23 are biases.
 #include "xtile.h"
 
 #include "kernels/convnet/patch.inc"
 
-// x1-x9: places of the patch's inputs, then weights of each block; x11-x19: places of its outputs,
-// then weights that have no room there; x20, x21: by how much the inputs of set 0 and 1 move; x22:
-// list of these distances; x23: weights of the next round's first block; x24: bias; x25: by how
-// much the outputs move; x26: rounds of output blocks left; x27: pairs of steps; x28: patch table;
+// x1-x9: places of the patch's inputs, then weights of each block; x11-x19: places of its outputs, then the remaining
+// weights; x20, x21: distances for the inputs of set 0 and 1; x22: list of these distances; x23: weights of the next
+// round's first block; x24: bias; x25: distance for the outputs; x26: rounds of output blocks left; x27: pairs of steps;
+// x28: patch table;
 // x30: bytes of a block's weights; x31: partial sums.
 
 .macro find_pointer block
@@ -34,7 +34,7 @@
   lw.p    20+\set, 22, 4
 .endm
 
-// A step on `set`: a multiplication a slot, and beside it a load.
+// A step on `set`: each slot pairs a multiplication with a load.
 .macro step set, other
   .set SET, \set
   begin_slots 0, BLOCKS*G
@@ -62,8 +62,8 @@
   times   b, BIASES, times   g, G, set.b   (\first+b)*G+g, 20+b
 .endm
 
-// a0: as for `convolve`, but for the kind of the first patch, where the bytes of a block's weights
-// stand, and the output blocks, where the rounds do. All patches of the table are of this kind.
+// a0: as for `convolve`, with the bytes of a block's weights instead of the kind of the first patch, and the rounds instead
+// of the output blocks. All patches of the table are of this kind.
 // Pointers: the x registers of all blocks' weights.
 .macro wide type, full, halves, blocks, pointers:vararg
   define_patch \full, \halves

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Multiplications and additions with weights that are kept.
+/// Multiplications and additions with kept (not pruned) weights.
 std::uint64_t useful_operations(const Model& model) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < model.network.layers.size(); ++i) {
@@ -51,9 +51,8 @@ Json plan_of(const Network& given, const BandedPlan& chosen, Rules rules) {
   return json;
 }
 
-/// By layer what it is expected to take until the last node begins the next one, and of the busiest
-/// core, port and channel; before and behind them what bringing the image and taking the result
-/// does.
+/// By layer: predicted cycles until the last node begins the next layer, and those of the busiest
+/// core, port and channel; first and last entry: loading the image and storing the result.
 Json layers_of(const Network& network, const Planner& planner, const arrays::Estimate& estimate) {
   Json layers = Json::array();
   const auto add = [&](const std::string& name, const Priced& priced) {
@@ -89,7 +88,7 @@ Prediction prediction_of(const arrays::Estimate& estimate, const Plan& plan,
   return all;
 }
 
-/// About as many bytes as what nodes call takes of their memories of lists, of the fullest one.
+/// Approximate bytes of calls in the fullest node's memory of lists.
 std::uint64_t list_bytes(const program::Program& program) {
   constexpr std::uint64_t kControl = 32;
   std::map<TileId, std::uint64_t> bytes;
@@ -107,12 +106,13 @@ std::uint64_t list_bytes(const program::Program& program) {
   return most;
 }
 
-/// Bytes of a node's memory of code and lists; 0: they lie in its SRAM.
+/// Bytes of a node's memory of code and lists; 0: both are in its SRAM.
 std::uint64_t list_room(const MachineConfig& machine) {
   return machine.tile.program_kib * std::uint64_t{1024};
 }
 
-/// True if code and lists fit their memory, as those that are far shorter do.
+/// True if code and lists fit their memory; skips the exact check if they take less than half of
+/// it.
 bool has_room(const program::Program& program, MachineCosts& costs) {
   const std::uint64_t room = list_room(costs.machine());
   std::uint64_t code = 0;
@@ -126,13 +126,13 @@ bool has_room(const program::Program& program, MachineCosts& costs) {
   }
 }
 
-/// True if a layer's tensor has a scale in a run of `dtype`: in f16 the image alone.
+/// True if a layer's tensor has a scale in a run of `dtype`: in f16 only the image.
 bool has_scale(const Layer& layer, program::Type dtype) {
   return dtype != program::Type::bf16 &&
          (dtype != program::Type::f16 || layer.op == Operator::input);
 }
 
-/// The check's result of bf16, which says of values that are infinite which layer made them.
+/// The check's result for bf16; names the layer that overflows if values are not finite.
 CheckResult with_overflow(CheckResult result, const Network& network,
                           std::span<const Tensor> tensors) {
   const auto overflowing = std::ranges::find_if(
@@ -251,7 +251,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   const Planner& planner = *chosen_.planner;
   const Network& network = chosen_.banded->network;
   program_ = std::move(made.program);
-  std::uint64_t rounded = 0;  // weights of bf16 alone
+  std::uint64_t rounded = 0;  // rounded weights, bf16 only
   for (const LayerWeights& layer : model_->weights) rounded += layer.rounded;
   WorkloadSummary summary =
       summary_of(options, given, layers_of(network, planner, made.estimate), rounded);
@@ -271,8 +271,8 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
   summarise(std::move(summary));
 }
 
-/// Where lists have no room layers go through fewer items; none are few enough: the plan of the
-/// shortest lists, which does not fit.
+/// If lists do not fit, plans with fewer items per layer; if none fits, returns the plan of the
+/// shortest lists.
 Made Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
   constexpr std::uint64_t kMost = 1U << 18U;
   const auto plan = [&](std::uint64_t item_cycles) {

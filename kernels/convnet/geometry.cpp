@@ -16,7 +16,7 @@ ColumnGeometry::ColumnGeometry(const Layer& layer, const Split& split,
   pitch_ = std::max(pitch_, (padded + stride_ - 1) / stride_);
   const Range own = part_of(layer.input.width, split.input, column);
   for (std::uint32_t i = 0; i < count; ++i) {
-    // Column of the tensor with its left padding.
+    // Column of the tensor, counted from its left padding.
     const std::uint32_t from_left = outputs_.begin * stride_ + i;
     const bool inside =
         from_left >= layer.window.left && from_left < layer.window.left + layer.input.width;
@@ -60,7 +60,7 @@ RowTile row_tile(const Layer& layer, Range rows) {
     tile.input_count = tile.count;
     return tile;
   }
-  const std::uint32_t begin = tile.first * layer.window.stride_height;  // with the top padding
+  const std::uint32_t begin = tile.first * layer.window.stride_height;  // in the padded input
   const std::uint32_t end = begin + rows_needed(layer, tile.count);
   const std::uint32_t top = layer.window.top;
   const std::uint32_t bottom = top + layer.input.height;

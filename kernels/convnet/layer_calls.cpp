@@ -18,8 +18,8 @@ std::vector<std::uint32_t> LayerProgram::tap_offsets(std::uint32_t column) const
   return offsets;
 }
 
-/// Adds the call that writes a call's distances, unless the core has some that serve. Returns the
-/// cycles that it takes.
+/// Adds the call that writes a call's distances, unless the core has usable ones. Returns its
+/// cycles.
 std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std::uint32_t> taps,
                                       std::uint32_t& prepared, std::vector<Vertex>& vertices) {
   const std::uint32_t blocks = call.steps.blocks;
@@ -31,7 +31,8 @@ std::uint64_t LayerProgram::add_steps(Core& core, Prepare call, std::vector<std:
   return costs_.of(call);
 }
 
-/// Calls a convolution, behind `prepare` where that is needed, which lacks blocks and tap offsets.
+/// Adds a convolution's calls, after `prepare` if needed, for which this sets blocks and tap
+/// offsets.
 void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare prepare,
                        std::vector<std::uint32_t> taps, std::uint32_t& prepared) {
   if (call.shared_weights)
@@ -58,7 +59,7 @@ void LayerProgram::run(Core& core, const Layer& layer, Convolve call, Prepare pr
   lists_.call(core.node, layer.name, std::move(vertices), cycles);
 }
 
-/// Where a core has the first plane of inputs that an item's call takes.
+/// Address in a core of the first input plane of an item's call.
 Place LayerProgram::input_of(const Core& core, const Item& item, const Grid& grid) const {
   const std::uint32_t first = shape_.needed_blocks(item.group, item.part).begin;
   std::uint32_t plane = first;
@@ -69,7 +70,7 @@ Place LayerProgram::input_of(const Core& core, const Item& item, const Grid& gri
   return at(core, layout_.rows_at(core.rows - 1) + (plane - first) * grid.input_plane_bytes);
 }
 
-/// Calls what takes the largest inputs of a tile of rows.
+/// Adds the calls of max_pool for a tile of rows.
 void LayerProgram::pool(Core& core, const Grid& grid, const Prepare& prepare, Place input,
                         Place output) {
   std::vector<Vertex> vertices;
@@ -83,7 +84,7 @@ void LayerProgram::pool(Core& core, const Grid& grid, const Prepare& prepare, Pl
               prepared + costs_.of(call, grid));
 }
 
-/// Computes output blocks of a tile of rows, by one part of their weights.
+/// Adds the calls that compute output blocks of a tile of rows with one part of their weights.
 void LayerProgram::compute(Core& core, const Item& item) {
   const Layer& layer = shape_.layer();
   const VectorType& type = shape_.type();
@@ -104,7 +105,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
   if (layer.op == Operator::max_pool) return pool(core, grid, prepare, input, output);
   const std::uint32_t weights = layout_.weights_at(core.weights - 1);
   if (!alike) prepare.numbers = at(core, weights + shape_.numbers_at());
-  if (item.new_weights) core.last.reset();  // it has begun to load those before
+  if (item.new_weights) core.last.reset();  // its last call has preloaded the previous weights
   run(core, layer,
       {.type = &type,
        .steps = steps,
@@ -125,7 +126,7 @@ void LayerProgram::compute(Core& core, const Item& item) {
       prepare, tap_offsets(core.column), core.prepared);
 }
 
-/// Adds the other operand to results of the core.
+/// Adds the calls that add the other operand to the core's results.
 void LayerProgram::add(Core& core, const Item& item) {
   const Layer& layer = *sum_->layer;
   const std::vector<std::byte> factors = lone_weights(layer, sum_->operand);

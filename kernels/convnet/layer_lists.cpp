@@ -1,6 +1,6 @@
 #include "kernels/convnet/layer_program.h"
 
-/// In which order the nodes of an array start a layer's transfers, wait for them and compute.
+/// The order in which the nodes of an array start a layer's transfers, wait for them and compute.
 namespace tessera::convnet {
 
 void LayerProgram::add_lists() {
@@ -18,7 +18,7 @@ void LayerProgram::add_core(std::uint32_t row, std::uint32_t column) {
   if (!weights.empty()) start(weights[0]);
   start(rows[0]);
   if (sum_) start(operands_[column].moves[*next_result(row, 0)]);
-  std::size_t ended = 0;  // items that have completed results of any core
+  std::size_t ended = 0;  // items so far that complete results of any core
   for (const Item& item : items_) {
     const bool works = shape_.has(row, item.group);
     if (item.new_rows) {
@@ -38,7 +38,7 @@ void LayerProgram::add_core(std::uint32_t row, std::uint32_t column) {
   if (core.leaving) lists_.wait(core.node, *core.leaving);
 }
 
-/// Waits for a tile of weights, piece by piece, while the next one comes.
+/// Waits for a tile of weights, piece by piece, while the next one arrives.
 void LayerProgram::take_weights(Core& core) {
   const std::vector<TransferId>& weights = weights_[core.row];
   const std::size_t end = ++core.weights * shape_.pieces();
@@ -49,7 +49,7 @@ void LayerProgram::take_weights(Core& core) {
   }
 }
 
-/// Sends results of that number, with what is added to them, behind the ones before.
+/// Adds the operand, if any, to results `number` and sends them after the previous ones.
 void LayerProgram::give_results(Core& core, const Item& item, std::size_t number) {
   if (sum_) {
     const std::vector<TransferId>& operands = operands_[core.column].moves;
@@ -64,17 +64,17 @@ void LayerProgram::give_results(Core& core, const Item& item, std::size_t number
   lists_.start(core.node, *core.leaving);
 }
 
-/// The first results from number `from` on that a row of cores has a part of.
+/// The first results from number `from` on of which a row of cores has a part.
 std::optional<std::size_t> LayerProgram::next_result(std::uint32_t row, std::size_t from) const {
   for (std::size_t i = from; i < ends_.size(); ++i)
     if (shape_.has(row, ends_[i].group)) return i;
   return std::nullopt;
 }
 
-/// All memory tiles, with what DDR does for them.
+/// Adds the lists of all memory tiles, and DDR's actions for them.
 void LayerProgram::add_memory_tiles() {
   std::vector<std::size_t> pieces(array_.rows);
-  std::size_t rows = 0, results = 0;  // tiles of rows that have been waited for; results
+  std::size_t rows = 0, results = 0;  // tiles of rows, and of results, waited for
   for (const std::uint32_t row : weight_rows_) send_weights(row, 0);
   for (const std::uint32_t column : columns_)
     for (const Chain* const chain : {&rows_[column], &operands_[column]}) {
@@ -97,7 +97,8 @@ void LayerProgram::add_memory_tiles() {
       }
     }
     if (!item.ends) continue;
-    // Behind all of these, so that DDR waits for no column's store before it loads another's rows.
+    // After all of these, so that DDR does not wait for a column's store before it loads another's
+    // rows.
     for (const std::uint32_t column : columns_) take_results(column, results);
     ++results;
   }
@@ -107,7 +108,7 @@ void LayerProgram::add_memory_tiles() {
   }
 }
 
-/// Sends the next tile to the cores, if there is one, and has the one behind it brought from DDR.
+/// Sends the next tile to the cores, if there is one, and starts loading the one after it from DDR.
 void LayerProgram::send(std::uint32_t column, const Chain& chain, std::size_t number) {
   if (number >= chain.moves.size()) return;
   if (!chain.staged.empty()) lists_.wait_all(chain.staged[number]);
@@ -115,8 +116,8 @@ void LayerProgram::send(std::uint32_t column, const Chain& chain, std::size_t nu
   if (number + 1 < chain.staged.size()) lists_.start_all(chain.staged[number + 1]);
 }
 
-/// Sends the next piece of weights, if the layer has one, when it has come from DDR, and asks for
-/// the one behind it, which may be the next layer's.
+/// Sends the next piece of weights, if the layer has one, once it has arrived from DDR, and starts
+/// loading the one after it, which may be the next layer's.
 void LayerProgram::send_weights(std::uint32_t row, std::size_t number) {
   if (number >= weights_[row].size()) return;
   supply_.wait(row);
@@ -124,8 +125,8 @@ void LayerProgram::send_weights(std::uint32_t row, std::size_t number) {
   supply_.ask(row, number_);
 }
 
-/// Adds what memory tiles do for the weights of an item; `pieces`, by row, have been waited for.
-/// All rows go on piece by piece.
+/// Adds the memory tiles' actions for the weights of an item; `pieces`: pieces waited for so far,
+/// by row. All rows advance piece by piece.
 void LayerProgram::add_weights(const Item& item, std::vector<std::size_t>& pieces) {
   std::vector<std::uint32_t> rows = weight_rows_;
   std::erase_if(rows, [&](std::uint32_t row) { return !shape_.has(row, item.group); });
@@ -138,8 +139,8 @@ void LayerProgram::add_weights(const Item& item, std::vector<std::size_t>& piece
     for (const std::uint32_t row : rows) send_weights(row, pieces[row]);
 }
 
-/// Waits for the results before those of that number, stores them where they belong in DDR, and
-/// takes these, if there are some.
+/// Waits for results `number` - 1, stores them if they belong to DDR, and starts receiving results
+/// `number`, if there are any.
 void LayerProgram::take_results(std::uint32_t column, std::size_t number) {
   const auto& [moves, staged] = results_[column];
   if (number > 0) {

@@ -3,7 +3,7 @@
 #include "kernels/convnet/layer_program.h"
 #include "sim/base/errors.h"
 
-/// Which bytes move in a layer.
+/// The transfers of a layer.
 namespace tessera::convnet {
 
 LayerProgram::LayerProgram(const Plan& plan, std::uint32_t layer, const ArrayMemory& memory,
@@ -93,8 +93,8 @@ void LayerProgram::make_rows(std::uint32_t column) {
   }
 }
 
-/// The next tile of rows of an operand: pieces of the window's columns, from where they lie for the
-/// memory tile; what lies in DDR is brought there before, to one of two slots.
+/// Adds the next tile of rows of an operand: pieces of the window's columns, from their memory
+/// tile's buffers; data in DDR is first loaded into one of two slots.
 void LayerProgram::add_rows(std::uint32_t column, std::uint32_t operand, const RowTile& tile,
                             Range needed, std::vector<Stream>& streams,
                             std::vector<Stream>& staged) const {
@@ -105,14 +105,14 @@ void LayerProgram::add_rows(std::uint32_t column, std::uint32_t operand, const R
   const Range rows{tile.input_first, tile.input_first + tile.input_count};
   const std::size_t number = rows_[column].moves.size();
   const std::uint32_t at = layout_.rows_at(number) + operand * shape_.operand_bytes(column);
-  std::uint32_t halo = 0;  // columns of it so far
+  std::uint32_t halo = 0;  // halo columns so far
   for (const Piece& piece : geometry.pieces()) {
     const Range window{piece.begin, piece.begin + piece.count};
     if (piece.from == Piece::From::zeros) {
       const Walk zeros =
           rows_of(memory_.in_tile(column, 0), 0, {needed.size(), 0}, {rows.size(), 0});
       add_columns(column, tile, at, window, zeros, streams);
-    } else if (!held.outside) {  // what lies in DDR comes all together below
+    } else if (!held.outside) {  // data in DDR is loaded as a whole below
       const bool own = piece.from == Piece::From::own;
       const std::uint32_t first = own ? piece.source_column - held.slice(column).begin : halo;
       const Area area = own ? memory_.slice(input, column).below(first_row)
@@ -138,8 +138,8 @@ void LayerProgram::add_rows(std::uint32_t column, std::uint32_t operand, const R
        {all}});
 }
 
-/// Columns of the window, a stream for each remainder by the stride, with rows of zeros around;
-/// `from` without bytes of a row: all are zeros.
+/// Adds columns of the window: a stream for each remainder modulo the stride, with rows of zeros
+/// around; `from` with unit 0: all are zeros.
 void LayerProgram::add_columns(std::uint32_t column, const RowTile& tile, std::uint32_t at,
                                Range columns, Walk from, std::vector<Stream>& streams) const {
   const ColumnGeometry& geometry = shape_.column(column);
@@ -169,11 +169,11 @@ void LayerProgram::add_columns(std::uint32_t column, const RowTile& tile, std::u
   }
 }
 
-/// Tiles of results from the cores to their place in the memory tile, or what is added to them the
-/// other way. What lies in DDR passes through one of two slots of the column, of all its cores.
+/// Makes the transfers of tiles of results from the cores to the memory tile, or of operands the
+/// other way. Data in DDR passes through one of the column's two slots, shared by all its cores.
 void LayerProgram::make_tiles(std::uint32_t column, bool results) {
   Chain& chain = results ? results_[column] : operands_[column];
-  std::vector<std::size_t> made(array_.rows);  // by each core
+  std::vector<std::size_t> made(array_.rows);  // tiles made, by core
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     std::vector<Stream> streams, staged;
     for (std::uint32_t row = 0; row < shape_.core_rows(); ++row) {
@@ -227,7 +227,7 @@ void LayerProgram::add_tile(std::uint32_t column, bool results, std::uint32_t ro
       streams);
 }
 
-/// Pieces of a row's tiles of weights, to all its cores.
+/// Makes the transfers of pieces of a row's tiles of weights to all its cores.
 void LayerProgram::make_weights(std::uint32_t row) {
   const std::uint32_t pieces = shape_.pieces();
   const Range all = supply_.pieces(number_, row);

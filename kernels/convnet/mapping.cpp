@@ -54,7 +54,7 @@ std::uint32_t LayerShape::row_bytes() const {
 
 std::uint32_t LayerShape::weight_bytes() const {
   if (!has_weights()) return 0;
-  if (!is_convolution()) return (taps() + 2) * step_bytes(type());  // as shared_weights()
+  if (!is_convolution()) return (taps() + 2) * step_bytes(type());  // the size of shared_weights()
   const std::uint32_t numbers = rounds(mapping.group) * kept_of_part();
   return round_up(numbers_at() + numbers * static_cast<std::uint32_t>(sizeof(std::uint16_t)),
                   kAlign);
@@ -93,7 +93,7 @@ Grid LayerShape::grid(std::uint32_t column, std::uint32_t rows, bool adds) const
 std::uint32_t LayerShape::partial_bytes() const {
   if (mapping.parts == 1) return 0;
   std::vector<Grid> grids;
-  // Fewer rows may be covered by more groups of positions.
+  // A tile with fewer rows may need more groups of positions.
   for (std::uint32_t column = 0; column < array_.columns; ++column)
     for (const std::uint32_t rows : {mapping.rows, tile(row_tiles() - 1).count})
       if (columns_[column].outputs() > 0) add_once(grids, grid(column, rows));
@@ -111,7 +111,7 @@ CoreLayout LayerShape::core_layout() const {
   };
   const std::uint32_t weights = weight_bytes();
   return {aligned(row_bytes()),
-          weights == 0 ? 0 : aligned(weights + kWeightBytesAhead),  // calls read behind them
+          weights == 0 ? 0 : aligned(weights + kWeightBytesAhead),  // calls read ahead
           aligned(mapping.group * mapping.rows * columns_[0].result_pitch() * kPositionBytes),
           steps(kept_of_part(), step_taps()),
           aligned(partial_bytes()),
@@ -151,7 +151,7 @@ Beside LayerShape::beside() const {
   return bytes;
 }
 
-/// All calls of a core have the same weights.
+/// True if all calls of a core use the same weights.
 static bool has_lone_weights(const LayerShape& shape) {
   return shape.groups() * shape.mapping.parts == 1 || !shape.is_convolution();
 }
@@ -176,7 +176,7 @@ std::vector<Item> items_of(const LayerShape& shape) {
   const std::uint32_t tiles = shape.row_tiles();
   const std::uint32_t groups = shape.groups();
   const bool lone_weights = has_lone_weights(shape);
-  const bool own_rows = !shape.is_convolution();  // each group needs its own
+  const bool own_rows = !shape.is_convolution();  // each group needs its own rows
   const bool weights_outer = mapping.order == Order::weights;
   const bool in_parts = mapping.order == Order::inputs;
   const std::uint32_t outer = weights_outer ? groups : tiles;

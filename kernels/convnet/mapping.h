@@ -173,7 +173,7 @@ class LayerShape {
     return needed_blocks(0, 0).size() * plane_bytes(column);
   }
 
-  // Bytes in a core, of the widest column.
+  // Bytes in a core of the widest column.
   [[nodiscard]] std::uint32_t row_bytes() const;     ///< a tile of rows
   [[nodiscard]] std::uint32_t weight_bytes() const;  ///< a tile of weights
   [[nodiscard]] std::uint32_t bias_at() const;       ///< offset of biases in a tile of weights
@@ -221,7 +221,7 @@ struct HaloPart {
 /// concurrently, since each memory tile sends one and receives one.
 std::vector<HaloPart> halo_of(const LayerShape& shape);
 
-/// One call of a core in the order of a mapping.
+/// One unit of work of a core, in the order of a mapping.
 struct Item {
   std::uint32_t row_tile, group, part;
   bool new_rows, last_rows;        ///< begins, ends the use of a tile of rows

@@ -15,17 +15,17 @@
 /// int16, where q represents q * 2^exponent, or bf16.
 namespace tessera::convnet {
 
-/// How an output element follows from the inputs. Sums of int8 are exact in i32, those of int16 in
-/// i64. rhe(s, n) is s / 2^n rounded to the nearest integer, halves to the even one; sat limits to
-/// what the type holds, or with ReLU to that from 0 on. Sums of bf16 are f32, each product and each
-/// sum rounded, from the bias on: kept block of kBlock inputs by block, place of the window by
-/// place, input by input. They are rounded to bf16, with ReLU to 0 at least, and have no shift, and
-/// a mean's multiplier is the bf16 nearest to 1 / count. Windows reach over the input's edges by
-/// the padding.
+/// Defines each output element in terms of the inputs. Sums of int8 are exact in i32, those of
+/// int16 in i64. rhe(s, n) is s / 2^n rounded to the nearest integer, halves to even; sat clamps to
+/// the type's range, with ReLU to its part from 0 on. Sums of bf16 are f32, each product and each
+/// sum rounded, starting with the bias: by kept block of kBlock inputs, then by place in the
+/// window, then by input. They are rounded to bf16, with ReLU clamped to at least 0, and have no
+/// shift; a mean's multiplier is the bf16 nearest to 1 / count. Windows extend over the input's
+/// edges by the padding.
 ///   input                  the image
 ///   convolution            sat(rhe(bias + sum of input * weight, shift)), over window, channels;
 ///                          padding counts as 0
-///   depthwise_convolution  the same over the window of the output's own channel, in f16 alone
+///   depthwise_convolution  the same over the window of the output's own channel; f16 only
 ///   max_pool               the largest of the window; padding never wins; same exponent
 ///   average_pool           sat(rhe(multiplier * sum of the window, shift)); padding counts as 0,
 ///                          in the mean too (count_include_pad)
@@ -90,7 +90,7 @@ struct Window {
 struct Layer {
   std::string name;  ///< unique in its network
   Operator op = Operator::input;
-  program::Type type = program::Type::i8;  ///< for its tensor and weights; one in a network
+  program::Type type = program::Type::i8;  ///< of its tensor and weights; the same in all layers
   std::vector<std::uint32_t> inputs;       ///< earlier layers; add: two, concatenate: 2 or more
   Shape input;        ///< of the first input; concatenate: with all channels; input: as output
   Shape output;       ///< shape of this layer's tensor

@@ -19,7 +19,7 @@ namespace {
 
 using config::Json;
 
-/// A layer's object, but for `from`.
+/// A layer's JSON object, without `from`.
 struct LayerText {
   LayerStatement layer;
   std::vector<std::uint32_t> shape, kernel = {1}, stride = {1}, pad = {0}, output;
@@ -103,7 +103,7 @@ std::vector<std::string> names_of(const config::Layers& file, const std::string&
   return from.get<std::vector<std::string>>();
 }
 
-/// Layer `name` of the file, which takes layer `before` unless it says another.
+/// Layer `name` of the file; its input defaults to layer `before`.
 LayerStatement statement_of(config::Layers& file, const std::string& name, Json object,
                             const std::string& before) {
   const std::string path = config::join("layers", name);

@@ -16,7 +16,7 @@ namespace tessera::convnet {
 
 namespace {
 
-/// Real numbers as those of the type.
+/// Rounds real numbers to the type.
 Image rounded(const Shape& shape, const std::vector<double>& values, int exponent,
               program::Type type) {
   Image image{{shape, {}}, exponent};

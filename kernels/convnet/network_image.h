@@ -10,13 +10,14 @@
 namespace tessera::convnet {
 
 /// A user's image as a network's input of `shape`, in numbers of `type`, by the file's ending:
-///   .npy               height x width x channels: u8 as below, i8 (i16 where that is the type) as
-///                      it is, f32 rounded by the smallest exponent that holds its largest value
+///   .npy               height x width x channels: u8 as below, i8 (i16 if that is the type)
+///                      unchanged, f32 rounded with the smallest exponent that holds its largest
+///                      value
 ///   .png, .jpg, .jpeg  of 1 (grey) or 3 channels (red, green, blue): bytes v stand for
-///                      (v - 128) / 128; what is transparent lies on black
-/// Bytes have the exponent image_exponent(); `fixed_exponent` takes the place of these where the
-/// network's file gives one. Images are neither scaled nor cut. Throws KeyError at `key` for
-/// another ending, shape or type, UserError for a broken file or numbers that are not finite.
+///                      (v - 128) / 128; transparent pixels are blended with black
+/// Bytes have the exponent image_exponent(); `fixed_exponent`, from the network's file, overrides
+/// all of these. Images are neither resized nor cropped. Throws KeyError at `key` for another
+/// ending, shape or type, UserError for a broken file or numbers that are not finite.
 Image load_image(const std::string& file, const Shape& shape, std::optional<int> fixed_exponent,
                  const std::string& key, program::Type type = program::Type::i8);
 

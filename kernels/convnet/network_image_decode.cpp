@@ -17,7 +17,7 @@ void require_extents(std::uint32_t height, std::uint32_t width, const std::strin
                     kMostExtent);
 }
 
-/// libjpeg's state, with a way out of its functions: they may not return from an error.
+/// libjpeg's state, with a jump target for errors: its error handlers must not return.
 struct JpegReader {
   jpeg_error_mgr errors = {};
   jpeg_decompress_struct info = {};
@@ -30,7 +30,7 @@ struct JpegReader {
     info.client_data = this;
     errors.error_exit = leave;
     errors.emit_message = [](j_common_ptr common, int level) {
-      if (level < 0) leave(common);  // what is missing or corrupt would be made up
+      if (level < 0) leave(common);  // else libjpeg would invent missing or corrupt data
     };
   }
   JpegReader(const JpegReader&) = delete;
@@ -43,7 +43,8 @@ struct JpegReader {
     std::longjmp(reader->way_out, 1);
   }
 
-  // These return false after an error. Nothing with a destructor lives in them.
+  // These return false after an error. They contain no objects with destructors, since errors
+  // longjmp.
   bool begin(const std::string& bytes) {
     if (setjmp(way_out) != 0) return false;
     jpeg_create_decompress(&info);

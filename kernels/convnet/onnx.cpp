@@ -181,8 +181,8 @@ void Layers::dequantise(const Node& node) {
   alias(node);
 }
 
-/// Adds padding with which the output is the input's extent, with what a Pad adds to it, over the
-/// stride, rounded up; an odd zero stands behind the input (`upper`), or before it.
+/// Adds padding so that the output's extent is ceil((input's extent + Pad's padding) / stride); an
+/// odd zero goes after the input (`upper`) or before it.
 void Layers::pad_same(const Shape& input, bool upper, Window& window) {
   const auto pads = [upper](std::uint32_t extent, std::uint32_t kernel, std::uint32_t stride) {
     const std::uint32_t covered = (ceil_div(extent, stride) - 1) * stride + kernel;

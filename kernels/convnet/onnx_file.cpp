@@ -7,15 +7,15 @@ namespace tessera::convnet::onnx {
 
 namespace {
 
-/// Reads the fields of one protobuf message, in the order in which they lie (protobuf.dev,
-/// Encoding). Debian's libonnx and libprotobuf are shared libraries only, which the program would
-/// load at every start; the few messages of onnx_file.h need no more than this.
+/// Reads the fields of one protobuf message in order (protobuf.dev, Encoding). Debian has libonnx
+/// and libprotobuf only as shared libraries, which the program would load at every start; the few
+/// messages of onnx_file.h need no more than this.
 class Wire {
  public:
-  /// `file` stands in messages.
+  /// `file` is used in messages.
   Wire(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
 
-  /// Goes on to the next field; false at the end. What was not read of the one before is skipped.
+  /// Advances to the next field; false at the end. Skips the unread value of the previous one.
   bool next() {
     if (!read_) skip();
     if (bytes_.empty()) return false;
@@ -27,7 +27,7 @@ class Wire {
   }
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] std::uint64_t field() const { return field_; }
-  /// True if the field is one of a number beside others, not a list, a text or a message.
+  /// True if the field is a single number, not a packed list, a text or a message.
   [[nodiscard]] bool lone() const { return kind_ != kBytes; }
 
   // These read the field's value, once.
@@ -48,7 +48,7 @@ class Wire {
   }
   std::string text() { return std::string(bytes()); }
   Wire message() { return {bytes(), file_}; }
-  /// Calls take of each number of a list: many in one field (packed), or one.
+  /// Calls take(number) for each number of a field: many (packed) or one.
   template <class Take>
   void integers(const Take& take) {
     if (lone()) return take(integer());
@@ -220,7 +220,7 @@ void read_opset(Wire wire, Model& model) {
   if (domain.empty() || domain == "ai.onnx") model.opset = version;
 }
 
-/// Values of `Number` in a tensor's bytes.
+/// Values of type `Number` in a tensor's bytes.
 template <class Number>
 std::vector<double> raw_values(std::string_view raw) {
   std::vector<double> values;

@@ -221,7 +221,7 @@ Layers::Step& Layers::normalised(const Node& node, std::size_t channels) {
 
 void Layers::normalise(const Node& node) {
   node.require_inputs(5, 5);
-  // Up to opset 13 further outputs are what says that a model trains.
+  // Up to opset 13 further outputs indicate a model in training mode.
   if (node.integer("training_mode", 0) != 0 || node.outputs.size() > 1)
     node.fail(
         "is of a model in training mode, allowed one exported for inference (training_mode 0)");
@@ -256,7 +256,7 @@ void Layers::clip(const Node& node) {
                                      : constant(node, input).values.front();
   };
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  constexpr double kLargest = std::numeric_limits<float>::max();  // opset 6 cuts there
+  constexpr double kLargest = std::numeric_limits<float>::max();  // default limit in opset 6
   const double low = bound("min", 1, -kNone), high = bound("max", 2, kNone);
   if (low != 0 || high < kLargest)
     node.fail("clips below {} and above {}, allowed only below 0: {}", low, high,
@@ -266,7 +266,7 @@ void Layers::clip(const Node& node) {
 
 void Layers::fuse_relu(const Node& node) {
   Step* step = &changed(node);
-  // The ReLU of the largest is the largest ReLU.
+  // ReLU and max pooling commute.
   while (step->statement.op == Operator::max_pool && step->source) step = &steps_[*step->source];
   if (step->weight_channels == 0 && step->statement.op != Operator::add)
     node.fail(

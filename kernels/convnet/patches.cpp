@@ -15,20 +15,20 @@ constexpr std::uint32_t kGroup = 4;
 constexpr std::uint32_t kMostGroups = 8;
 constexpr std::uint32_t kBytesOfJump = 4;
 constexpr std::uint32_t kEnd = 0xffff'ffff;
-constexpr std::uint32_t kMostOfOnePatch = 4;  ///< groups of kinds that make no runs
+constexpr std::uint32_t kMostOfOnePatch = 4;  ///< most groups of kinds that make no runs
 
-/// Groups of a patch: `full` ones of 4 positions side by side, then `halves` of 2 and 2.
+/// Groups of a patch: `full` ones of 4 adjacent positions, then `halves` of 2 and 2.
 struct PatchKind {
   std::uint32_t full;
   std::uint32_t halves;
   bool operator==(const PatchKind&) const = default;
 };
-/// A kind of patches with the tile code that it has beside `convolve`.
+/// A kind of patches, with its special tile code in addition to `convolve`.
 struct KnownKind {
   PatchKind kind;
-  std::optional<WideCode> wide = {};  ///< weights of one output block come too late
-  const char* turns = nullptr;        ///< weights or distances come too late in two steps a turn
-  const char* again = nullptr;        ///< it makes runs
+  std::optional<WideCode> wide = {};  ///< used because weights of one output block arrive too late
+  const char* turns = nullptr;        ///< used because two steps per iteration are too few
+  const char* again = nullptr;        ///< for kinds that make runs
 };
 /// In the order of the jumps of `convolve`.
 constexpr std::array kKinds = {
@@ -47,14 +47,14 @@ struct Position {
   std::uint32_t column;
 };
 
-/// Groups that cover a grid: first positions of the full ones; of halves, two a group.
+/// Groups that cover a grid: first positions of full groups; of half groups, two per group.
 struct Groups {
   std::vector<Position> full;
   std::vector<Position> halves;
 };
 
-/// Sizes of patches of `groups` groups, as even as may be: of up to `most`, of those `with_halves`
-/// one less.
+/// Sizes of patches for `groups` groups, as even as possible: at most `most`, one less for the
+/// `with_halves` patches with a group of halves.
 std::vector<std::uint32_t> patch_sizes(std::uint32_t groups, std::uint32_t with_halves,
                                        std::uint32_t most) {
   std::uint32_t count = std::max(with_halves, 1U);
@@ -68,8 +68,8 @@ std::vector<std::uint32_t> patch_sizes(std::uint32_t groups, std::uint32_t with_
   return sizes;
 }
 
-/// Issue slots of a step of so many planes, by loads and multiplications, and with the weights and
-/// the distance.
+/// Issue slots of a step of `planes` planes: the larger of its multiplications and its loads
+/// (inputs, weights, distance).
 std::uint32_t slots_of(const PatchKind& kind, std::uint32_t planes) {
   return std::max(planes * (kind.full + kind.halves),
                   planes * (kind.full / 2 + kind.halves) + planes + 1);
@@ -80,7 +80,7 @@ class TableWriter {
   TableWriter(const Grid& grid, std::uint32_t planes, bool runs, std::uint32_t last_plane_bytes)
       : grid_(grid), planes_(planes), runs_(runs), last_plane_bytes_(last_plane_bytes) {}
 
-  /// Positions of the places of one patch, as its kind orders them.
+  /// Adds one patch, with its positions in the order of its kind.
   void patch(const PatchKind& kind, const std::vector<Position>& places) {
     const auto* const known = std::ranges::find(kKinds, kind, &KnownKind::kind);
     check(known != kKinds.end(), "convnet: no patch of {} and {} groups", kind.full, kind.halves);
@@ -119,7 +119,7 @@ class TableWriter {
     return table_;
   }
   [[nodiscard]] std::uint32_t slots() const { return slots_; }
-  /// Groups of a patch.
+  /// Most groups of a patch.
   [[nodiscard]] std::uint32_t most_groups() const { return kMostGroups / planes_; }
 
  private:
@@ -127,7 +127,7 @@ class TableWriter {
   using Places = std::vector<std::uint32_t>;
   struct Run {
     Places last;
-    bool exists = false;  ///< its kind makes some
+    bool exists = false;  ///< the kind makes runs
     std::uint32_t patches = 1;
     std::uint32_t input_bytes = 0, output_bytes = 0;  ///< from patch to patch
   };
@@ -144,7 +144,7 @@ class TableWriter {
     }
     return places;
   }
-  /// Adds a patch to the run if it is the last one, moved as far as those before.
+  /// Adds a patch to the run if it is the last one shifted by the run's distance.
   bool goes_on(const Places& at) {
     if (!runs_ || !run_.exists) return false;
     const std::size_t positions = at.size() / 2;
@@ -168,16 +168,16 @@ class TableWriter {
   bool runs_;
   std::uint32_t last_plane_bytes_;
   Run run_;
-  const char* again_ = nullptr;  ///< the last patch's
-  std::uint32_t number_ = 0;     ///< its kind's
+  const char* again_ = nullptr;  ///< code of the last patch's kind
+  std::uint32_t number_ = 0;     ///< number of the last patch's kind
   PatchTable table_;
   std::uint32_t slots_ = 0;
 };
 
-/// Positions that no patch has yet.
+/// Positions that are not in a patch yet.
 using Positions = std::span<const Position>;
 
-/// Takes the first `count` of `from`, and the last one again where it has fewer.
+/// Removes the first `count` positions of `from`; repeats the last one if there are fewer.
 std::vector<Position> take(Positions& from, std::uint32_t count) {
   const Positions first = from.first(std::min<std::size_t>(count, from.size()));
   from = from.subspan(first.size());
@@ -186,7 +186,7 @@ std::vector<Position> take(Positions& from, std::uint32_t count) {
   return taken;
 }
 
-/// Only groups of halves, four a patch, or `ones` where that is enough.
+/// Writes patches of four groups of halves, or of one (`ones`) if that is enough.
 void write_halves(TableWriter& writer, Positions halves, bool ones = true) {
   while (!halves.empty()) {
     const PatchKind kind{0, ones && halves.size() <= kHalf ? 1U : 4U};
@@ -194,7 +194,7 @@ void write_halves(TableWriter& writer, Positions halves, bool ones = true) {
   }
 }
 
-/// Up to `size` full groups: of an odd number the last one as two halves.
+/// Writes a patch of up to `size` full groups; the last of an odd number as two halves.
 void write_full(TableWriter& writer, Positions& full, std::uint32_t size) {
   size = std::min(size, static_cast<std::uint32_t>(full.size()));
   std::vector<Position> places = take(full, size);
@@ -202,7 +202,8 @@ void write_full(TableWriter& writer, Positions& full, std::uint32_t size) {
   writer.patch({size - size % 2, size % 2}, places);
 }
 
-/// A group of halves beside an even number of full ones, the last of which may be there twice.
+/// Writes a patch of an even number of full groups, the last possibly repeated, and one group of
+/// halves.
 void write_both(TableWriter& writer, Positions& full, Positions& halves, std::uint32_t size) {
   const std::uint32_t wanted = std::min(size - 1, static_cast<std::uint32_t>(full.size()));
   const std::uint32_t taken = std::max(2U, wanted + wanted % 2);
@@ -226,7 +227,7 @@ void write_groups(TableWriter& writer, const Groups& groups) {
   }
 }
 
-/// `overlapping`: a row's last positions are a whole group, some of which the one before has too.
+/// `overlapping`: the last positions of a row form a full group that overlaps the one before.
 Groups cover(const Grid& grid, bool overlapping) {
   Groups groups;
   for (std::uint32_t row = 0; row < grid.planes * grid.rows; ++row) {

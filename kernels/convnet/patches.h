@@ -65,11 +65,11 @@ struct PatchTable {
 };
 
 /// The table for `convolve`, of the flattened grid. Rows whose length is no multiple of 4 end in
-/// halves of groups, two of which make one, or in a group that overlaps the one before, whichever
+/// half groups, two of which form a group, or in a group that overlaps the one before, whichever
 /// takes fewer slots.
-/// `planes`: computed at a time, so that patches have so many times fewer groups.
-/// `runs`: patches of more than 4 groups that are the one before, moved, are a run with it;
-/// `last_plane_bytes`: from the first output plane of these to the last.
+/// `planes`: planes computed at a time; patches have that many times fewer groups.
+/// `runs`: merges patches of more than 4 groups that are the previous one, shifted, into a run;
+/// `last_plane_bytes`: from the first output plane of a patch to the last.
 PatchTable patch_table(const Grid& grid, std::uint32_t planes = 1, bool runs = false,
                        std::uint32_t last_plane_bytes = 0);
 /// The table for `pool_max`, with patches of 4 groups of halves.

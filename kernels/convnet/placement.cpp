@@ -26,8 +26,8 @@ class Placer {
       if (!held.outside) {
         blocks.push_back({&held.address, held.bytes(), placement_.lives[i]});
       } else if (i != placement_.views.front().held && i != placement_.views.back().held) {
-        // The image and the result lie there anyway.
-        held.ddr = static_cast<std::uint32_t>(placement_.ddr_bytes);  // beyond it no node has room
+        // The image and the result are in DDR anyway.
+        held.ddr = static_cast<std::uint32_t>(placement_.ddr_bytes);  // no node has more
         placement_.ddr_bytes += round_up(held.all_bytes(), kAlign);
       }
     }
@@ -68,7 +68,7 @@ class Placer {
   [[nodiscard]] bool is_joint(std::uint32_t layer) const {
     return network_.layers[layer].op == Operator::concatenate;
   }
-  /// Every earlier layer has a view.
+  /// Places a layer's tensor; every earlier layer has a view.
   void enter(std::uint32_t number) {
     const Layer& layer = network_.layers[number];
     if (plan_.made[number]) return;
@@ -76,7 +76,7 @@ class Placer {
     View& view = placement_.views[sum];
     const std::vector<std::uint32_t> users = network_.users(sum);
     const auto joins = [this](std::uint32_t user) { return is_joint(user); };
-    if (layer.op == Operator::concatenate) {  // its first input has made it
+    if (layer.op == Operator::concatenate) {  // created by its first input
       if (std::ranges::any_of(users, [&](std::uint32_t user) {
             return joins(user) && !layer.joins_rows && !network_.layers[user].joins_rows;
           }))
@@ -113,7 +113,7 @@ class Placer {
     use(number, number);
   }
 
-  /// The place of a layer in the concatenation of several.
+  /// The view of layer `number` within the concatenation `joint`.
   View join(std::uint32_t joint, std::uint32_t number) {
     const Layer& all = network_.layers[joint];
     View& whole = placement_.views[joint];
@@ -131,13 +131,13 @@ class Placer {
         view.first_row += network_.layers[input].output.height;
         continue;
       }
-      // A NetworkBuilder lets channels before others be whole blocks alone.
+      // NetworkBuilder ensures that all inputs but the last have whole blocks of channels.
       view.first_block += network_.layers[input].output.channels / type_.outputs;
     }
     return view;
   }
-  /// An operand of an addition that nobody uses afterwards; not its own convolution, `maker`, nor
-  /// what that one reads meanwhile.
+  /// An operand of an addition without later users; not the fused convolution `maker`, nor a tensor
+  /// that it reads.
   [[nodiscard]] std::optional<std::uint32_t> ending_operand(std::uint32_t number,
                                                             std::uint32_t maker) const {
     const Layer& layer = network_.layers[number];
@@ -174,7 +174,7 @@ class Placer {
   const Network& network_;
   const VectorType& type_;
   Placement placement_;
-  std::vector<std::uint32_t> joints_;  ///< that have a view
+  std::vector<std::uint32_t> joints_;  ///< concatenations that have a view
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace tessera::convnet {
 namespace {
 
-/// True if no element of a tensor can be below zero.
+/// True if no element of a tensor can be negative.
 bool is_nonnegative(const Network& network, std::uint32_t number) {
   const Layer& layer = network.layers[number];
   if (layer.op == Operator::input) return false;
@@ -129,7 +129,7 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   plan_.weights_ahead = !published;
   require_layers();
   const std::uint64_t room = arrays::data_bytes(tile_of(machine_, plan_.array.first_memory));
-  if (!fit(room)) {  // as tiles of rows and results are the fastest
+  if (!fit(room)) {  // with the fastest tiles of rows and results
     staged_limit_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(room / 2, UINT32_MAX));
     fit(room);
   }
@@ -144,7 +144,7 @@ Planner::Planner(const BandedNetwork& of, const PinnedPlan& pinned, const Machin
   store_ = moved_whole(kStore, placement.held[placement.views.back().held]);
 }
 
-/// No layer is mapped and no tensor placed.
+/// Resets the plan: no layer mapped, no tensor placed.
 void Planner::begin() {
   plan_.layers.assign(plan_.network->layers.size(), {});
   plan_.made.assign(plan_.network->layers.size(), false);
@@ -153,9 +153,9 @@ void Planner::begin() {
   split();
 }
 
-/// Maps all layers and places tensors: all in memory tiles, split over as many columns as is
-/// fastest, or as many in DDR as have to, and all split over the limit of columns; false if there
-/// is no room.
+/// Maps all layers and places tensors: all in memory tiles, split over the fastest numbers of
+/// columns, or else as few in DDR as possible, all split over the maximum number of columns; false
+/// if they do not fit.
 bool Planner::fit(std::uint64_t room) {
   begin();
   if (pinned_.rules == Rules::fastest && staged_limit_ == UINT32_MAX) {
@@ -171,8 +171,8 @@ bool Planner::fit(std::uint64_t room) {
   return true;
 }
 
-/// Maps all layers with as many tensors in DDR as have to be there, then with smaller pieces of
-/// weights; false if there is no room.
+/// Maps all layers, moving tensors to DDR until they fit, then with smaller pieces of weights;
+/// false if they do not fit.
 bool Planner::place(std::uint64_t room) {
   do {
     map_layers();
@@ -181,8 +181,8 @@ bool Planner::place(std::uint64_t room) {
   return plan_.placement.bytes <= room;
 }
 
-/// Places tensors as for a plan that pins the mappings found: these may leave room for tensors that
-/// the ones before, with larger tiles, did not.
+/// Places tensors again with the found mappings fixed: their smaller tiles may leave room for
+/// tensors that are now in DDR.
 void Planner::place_again(std::uint64_t room) {
   const Plan found = plan_;
   plan_.placement = {};
@@ -198,7 +198,7 @@ std::uint64_t Planner::cycles() const {
   return sum;
 }
 
-/// Refuses mappings of layers that there are not, or that have one already.
+/// Throws KeyError for pinned mappings of unknown layers and for duplicates.
 void Planner::require_layers() const {
   std::vector<std::string> computed;
   for (const Layer& layer : plan_.network->layers)
@@ -215,7 +215,7 @@ void Planner::require_layers() const {
   }
 }
 
-/// The fastest mapping of each layer, as tensors lie now.
+/// Finds the fastest mapping of each layer for the current placement.
 void Planner::map_layers() {
   const bool first = plan_.placement.held.empty();
   plan_.ring_bytes = plan_.ring_rows = plan_.core_bytes = 0;
@@ -235,7 +235,7 @@ void Planner::map_layers() {
   plan_.ring_bytes = round_up(plan_.ring_bytes, kAlign);
 }
 
-/// Makes the addition of a convolution's results with it, if that is pinned or not slower.
+/// Fuses the addition of a convolution's results with it, if that is pinned or not slower.
 void Planner::make_addition(std::uint32_t number) {
   const Network& network = *plan_.network;
   const std::optional<std::uint32_t> addition = network.addition_of(number);
@@ -278,7 +278,7 @@ bool Planner::spill() {
     const Range& life = placement.lives[i];
     Held& held = placement.held[i];
     const bool lives = life.begin <= placement.fullest_layer && placement.fullest_layer < life.end;
-    // A sum that takes the image's place has none of its own.
+    // A result that replaces the image in place has no memory of its own.
     if (!lives || held.outside || (i == image && i == last)) continue;
     if (largest == nullptr || held.bytes() > largest->bytes()) largest = &held;
   }
@@ -286,7 +286,7 @@ bool Planner::spill() {
   return largest != nullptr;
 }
 
-/// Halves what pieces of weights may take in a memory tile; false if they are as small as can be.
+/// Halves the limit on pieces of weights in a memory tile; false if it is already minimal.
 bool Planner::cut_weights() {
   const std::uint32_t half = std::min(piece_limit_, plan_.ring_bytes) / 2 / kAlign * kAlign;
   if (half == 0) return false;
@@ -294,12 +294,12 @@ bool Planner::cut_weights() {
   return true;
 }
 
-/// Pieces of at most the limit that the weights of a layer come in.
+/// Number of pieces of a layer's tiles of weights, each at most the limit.
 std::uint32_t Planner::pieces(const LayerShape& shape) const {
   return std::max(shape.mapping.pieces, ceil_div(shape.weight_bytes(), piece_limit_));
 }
 
-/// Gives a layer the mapping, and has its weights come in such pieces, pinned or not.
+/// Sets a layer's mapping, with weights in such pieces even if the mapping is pinned.
 void Planner::limit_pieces(LayerShape& shape, Priced& priced) {
   shape.mapping = priced.mapping;
   shape.mapping.pieces = pieces(shape);

@@ -91,7 +91,7 @@ struct PinnedPlan {
 };
 void describe(config::Fields& fields, PinnedPlan& plan);
 
-/// Costs of layers on one machine, for planners of several networks.
+/// Cached costs of layers on one machine, shared by planners of several networks.
 struct LayerCosts {
   LayerCosts(MachineCosts& costs, const VectorType& type) : calls(costs, type) {}
   CallCosts calls;

@@ -5,11 +5,11 @@
 #include "sim/base/counted.h"
 #include "sim/base/ranges.h"
 
-/// Over how many columns of the array each tensor is split.
+/// The number of array columns over which each tensor is split.
 namespace tessera::convnet {
 
 std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
-  std::vector<std::uint32_t> first(network.layers.size());  // layer of each one's group
+  std::vector<std::uint32_t> first(network.layers.size());  // by layer: first layer of its group
   std::iota(first.begin(), first.end(), 0U);
   for (std::uint32_t number = 0; number < first.size(); ++number) {
     const Layer& layer = network.layers[number];
@@ -26,7 +26,7 @@ std::vector<std::vector<std::uint32_t>> split_alike(const Network& network) {
   return groups;
 }
 
-/// The config's columns for a layer's tensor; null: it says nothing.
+/// The config's columns for a layer's tensor; none if not pinned.
 std::optional<Planner::PinnedColumns> Planner::columns_pin(const Layer& layer) const {
   if (layer.op == Operator::input && pinned_.image_columns > 0)
     return PinnedColumns{"workload.plan.image_columns", layer.name, pinned_.image_columns};
@@ -36,8 +36,8 @@ std::optional<Planner::PinnedColumns> Planner::columns_pin(const Layer& layer) c
                        layer.name, pin->columns};
 }
 
-/// Splits groups with a pinned layer as it says. The others are split over the limit, and free_
-/// takes their numbers.
+/// Splits groups with a pinned layer accordingly, all others over the maximum; free_ collects the
+/// latter.
 void Planner::split() {
   const std::uint32_t all = plan_.array.columns;
   const auto columns_of = [all](const PinnedColumns& pin) {
@@ -72,9 +72,9 @@ void Planner::set_columns(std::span<const std::uint32_t> layers, std::uint32_t c
   for (const std::uint32_t layer : layers) plan_.columns[layer] = columns;
 }
 
-/// Gives layers the fastest mappings for tensors as they are split now. Returns their cycles with
-/// those that bring the image and take the result; nothing if these are not below `limit`, or a
-/// layer does not fit.
+/// Finds the fastest mappings of `layers` for the current splits. Returns their cycles, including
+/// loading the image and storing the result; none if these are not below `limit` or a layer does
+/// not fit.
 std::optional<std::uint64_t> Planner::map(std::span<const std::uint32_t> layers,
                                           std::uint64_t limit) {
   const Network& network = *plan_.network;
@@ -105,13 +105,13 @@ std::optional<std::uint64_t> Planner::map(std::span<const std::uint32_t> layers,
   return sum < limit ? std::optional(sum) : std::nullopt;
 }
 
-/// Lower bound of a layer's cycles; 0 for additions, which may be made with convolutions.
+/// Lower bound of a layer's cycles; 0 for additions, which may be fused with convolutions.
 std::uint64_t Planner::least(std::uint32_t number) const {
   const Layer& layer = plan_.network->layers[number];
   return is_computed(layer) && layer.op != Operator::add ? least(shape_of(plan_, number)) : 0;
 }
 
-/// Layers whose time depends on how a group's tensors are split.
+/// Layers whose time depends on the split of a group's tensors.
 std::vector<std::uint32_t> Planner::affected(std::span<const std::uint32_t> group) const {
   std::vector<std::uint32_t> layers(group.begin(), group.end());
   for (const std::uint32_t layer : group)
@@ -123,15 +123,15 @@ std::vector<std::uint32_t> Planner::affected(std::span<const std::uint32_t> grou
   return layers;
 }
 
-/// Splits tensors over fewer columns where that is faster: all alike, then group by group. Cores
-/// whose columns are few have short rows, of which tile code computes fewer positions at a time,
-/// and more columns come from neighbours.
+/// Splits tensors over fewer columns if that is faster: all alike, then group by group. With few
+/// columns per core, rows are short: tile code computes fewer positions at a time, and more columns
+/// come from neighbours.
 void Planner::narrow() {
   if (free_.empty()) return;
   std::vector<std::uint32_t> all(plan_.network->layers.size());
   std::iota(all.begin(), all.end(), 0U);
   Plan best = plan_;
-  // Keeps how tensors are split now if layers take less so; otherwise all is as it was.
+  // Keeps the current splits if layers become faster; otherwise restores the best plan.
   const auto try_columns = [&](std::span<const std::uint32_t> layers, std::uint64_t& before) {
     const std::optional<std::uint64_t> now = map(layers, before);
     if (now) {

@@ -14,7 +14,7 @@ const LayerPlan* Planner::pin_of(const std::string& layer) const {
   return found == pinned_.layers.end() ? nullptr : &*found;
 }
 
-/// Gives a layer the mapping that is pinned; false if there is none.
+/// Sets a layer's pinned mapping; false if there is none.
 bool Planner::take_pinned(LayerShape& shape) const {
   const LayerPlan* const pin = pin_of(shape.layer().name);
   if (pin == nullptr) return false;
@@ -71,7 +71,8 @@ Priced Planner::best(LayerShape& shape) {
       block_planes(shape.type()) * shape.type().outputs, machine_.tile.sram_kib);
 }
 
-/// The first of the published mappings that fits a core if it keeps all weights, or the fastest.
+/// The first published mapping that fits a core if it holds all weights, else the fastest that
+/// fits.
 std::optional<Priced> Planner::search_published(LayerShape& shape) {
   std::optional<Priced> found;
   for (const Mapping& mapping : published_mappings(shape)) {
@@ -85,7 +86,7 @@ std::optional<Priced> Planner::search_published(LayerShape& shape) {
   return found;
 }
 
-/// The fastest mapping that fits a core; with shape.mapping.adds, with the addition of its results.
+/// The fastest mapping that fits a core; shape.mapping.adds: with the fused addition.
 std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   const Layer& layer = shape.layer();
   shape.mapping.zeros = false;
@@ -96,8 +97,8 @@ std::optional<Priced> Planner::search(LayerShape& shape, std::uint64_t limit) {
   return known.mapping;
 }
 
-/// Prices a mapping with one buffer or two of rows and of weights. The fastest one below the limit
-/// becomes `found`, and its cycles the limit.
+/// Prices a mapping with one or two buffers for rows and for weights. If the fastest is below
+/// `limit`, it becomes `found` and its cycles the limit.
 void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
   ++costs_->considered;
   Mapping& mapping = shape.mapping;
@@ -108,7 +109,7 @@ void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uin
   const bool has_others =
       mapping.rows < shape.layer().output.height || mapping.order == Order::inputs;
   Busy least = moved(shape);
-  least.parts.compute += shape.products();  // a slot each at least
+  least.parts.compute += shape.products();  // at least a slot each
   std::optional<CoreLayout> layout;
   std::optional<Busy> known;
   for (const std::uint32_t weight_buffers : {1U, 2U})
@@ -128,7 +129,7 @@ void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uin
     }
 }
 
-/// Considers all mappings with the rows of cores, and the zeros or none, that the mapping has.
+/// Considers all mappings with the core_rows and zeros of shape.mapping.
 void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std::uint64_t& limit) {
   Mapping& mapping = shape.mapping;
   const std::uint32_t planes = block_planes(shape.type());
@@ -154,14 +155,14 @@ void Planner::consider_all(LayerShape& shape, std::optional<Priced>& found, std:
     }
 }
 
-/// Searches a pruned layer also with its zeros, which allow order `inputs`.
+/// Searches a pruned layer also with pruned blocks as zeros, which allows order `inputs`.
 std::optional<Priced> Planner::search_all(LayerShape& shape, std::uint64_t limit) {
   std::optional<Priced> found;
   Mapping& mapping = shape.mapping;
   for (const bool zeros : {false, true}) {
     if (zeros && !shape.is_pruned()) continue;
     mapping.zeros = zeros;
-    // Tile code may take less time for more blocks, as for 4 beside 3.
+    // Tile code may take less time for more blocks, for example for 4 than for 3.
     for (std::uint32_t core_rows = limits_.rows, before = 0; core_rows > 0; --core_rows) {
       mapping.core_rows = core_rows;
       if (shape.most_blocks() == before || shape.products() >= limit) continue;

@@ -26,7 +26,7 @@ LayerShape shape_of(const Plan& plan, std::uint32_t number) {
 
 namespace {
 
-/// Moves a tensor from `outside` to the memory tiles, or back (`stores`), all columns at once.
+/// Moves a tensor from `outside` to the memory tiles, or back (`stores`), all columns concurrently.
 void move_whole(const Plan& plan, const ArrayMemory& memory, ArrayProgram& lists,
                 std::uint32_t layer, bool stores, const Area& outside) {
   const Held& held = plan.placement.of(layer);
@@ -51,7 +51,7 @@ void move_whole(const Plan& plan, const ArrayMemory& memory, ArrayProgram& lists
 
 }  // namespace
 
-/// Layer by layer: columns of neighbours, then what each node does.
+/// Layer by layer: transfers of neighbours' columns, then the nodes' lists.
 Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs) {
   const Array& array = plan.array;
   program::Program program(array.nodes());

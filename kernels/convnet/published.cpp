@@ -5,7 +5,7 @@ namespace tessera::convnet {
 namespace {
 
 constexpr std::uint32_t kActivationBytes = 8192;
-constexpr std::uint32_t kPoolBytes = 16384;  ///< pools hold no weights
+constexpr std::uint32_t kPoolBytes = 16384;  ///< buffer of pools, which hold no weights
 constexpr std::uint32_t kWeightBytes = 16384;
 
 /// Columns of a layer's input that its widest column of cores reads.
@@ -14,7 +14,7 @@ std::uint32_t input_columns(const LayerShape& shape) {
   return (shape.column(0).outputs() - 1) * window.stride_width + window.width;
 }
 
-/// Rows of a part of the input channels, where these come in `parts`.
+/// True if `rows` output rows and their inputs fit the buffers, with the input channels in `parts`.
 bool rows_fit(const LayerShape& shape, std::uint32_t rows, std::uint32_t parts) {
   const Layer& layer = shape.layer();
   const std::uint32_t stride = layer.window.stride_height;
@@ -30,7 +30,8 @@ bool rows_fit(const LayerShape& shape, std::uint32_t rows, std::uint32_t parts) 
              kActivationBytes;
 }
 
-/// The most input blocks, then output blocks, that divide a core's and fit the buffer of weights.
+/// Sets the largest part of the input blocks, then of the output blocks, that divides a core's
+/// share and fits the buffer of weights.
 void cut_weights(LayerShape& shape) {
   Mapping& mapping = shape.mapping;
   for (mapping.parts = 1; mapping.parts <= shape.kept(); ++mapping.parts) {
@@ -45,7 +46,7 @@ void cut_weights(LayerShape& shape) {
 }  // namespace
 
 std::vector<Mapping> published_mappings(LayerShape shape) {
-  // Input channels are halved until a row fits; the tile of rows has them all nevertheless.
+  // Input channels are halved until a row fits; the tile of rows still has all of them.
   std::uint32_t parts = 1;
   while (shape.is_convolution() && !rows_fit(shape, 1, parts) &&
          shape.input_blocks() % (2 * parts) == 0)

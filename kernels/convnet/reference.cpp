@@ -19,7 +19,7 @@ Sums added(const Layer& layer, const Tensor& a, const Tensor& b) {
   return sums;
 }
 
-/// Adds the products of a convolution to `sums`, those of a place first up in `Part`.
+/// Adds the products of a convolution to `sums`, first summing those of each place in type `Part`.
 template <class Part>
 void add_products(const Layer& layer, const LayerWeights& weights,
                   const std::vector<std::int16_t>& in, Sums& sums, HostThreads& threads) {

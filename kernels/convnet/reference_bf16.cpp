@@ -11,7 +11,7 @@ namespace tessera::convnet::reference {
 namespace {
 
 using Floats = std::vector<float>;
-constexpr std::uint32_t kBits = 16;  // of a bf16
+constexpr std::uint32_t kBits = 16;  // bits of a bf16
 
 /// Weights of a convolution, [block of outputs][kept block][place][input][output].
 Floats in_order(const LayerWeights& weights) {
@@ -90,7 +90,7 @@ std::int16_t bits_of_bf16(float number) {
 }
 
 bool are_finite(std::span<const std::int16_t> bits) {
-  constexpr std::int16_t kExponent = 0x7f80;  // all of its bits: infinite or no number
+  constexpr std::int16_t kExponent = 0x7f80;  // all set: infinity or NaN
   return std::ranges::none_of(bits,
                               [](std::int16_t each) { return (each & kExponent) == kExponent; });
 }

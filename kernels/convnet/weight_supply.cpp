@@ -8,16 +8,16 @@
 namespace tessera::convnet {
 namespace {
 
-/// The input block of stored block of weights number `kept` of an output block.
+/// The input block of stored weight block `kept` of an output block.
 std::uint32_t input_block(const LayerShape& shape, const LayerWeights& weights,
                           std::uint32_t output, std::uint32_t kept) {
   if (shape.mapping.zeros) return kept;
   const VectorType& type = shape.type();
-  const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights of a kept one
+  const std::uint32_t of_block = kBlock / type.inputs;  // blocks of weights per kept block
   return weights.kept[output * type.outputs / kBlock][kept / of_block] * of_block + kept % of_block;
 }
 
-/// Weights of one output and one input block at a tap.
+/// Writes the weights of one output and one input block at a tap.
 void write_block(const VectorType& type, const LayerWeights& weights, std::uint32_t output,
                  std::uint32_t input, std::uint32_t row, std::uint32_t column, std::byte* into) {
   for (std::uint32_t i = 0; i < type.inputs; ++i)
@@ -28,7 +28,7 @@ void write_block(const VectorType& type, const LayerWeights& weights, std::uint3
                   type.bytes);
 }
 
-/// Biases of an output block, as often as kBiasBlockBytes have room.
+/// Writes the biases of an output block, repeated to fill kBiasBlockBytes.
 void write_bias(const VectorType& type, std::span<const std::int64_t> bias, std::byte* into) {
   const std::size_t bytes = type.is_float() ? sizeof(float) : kBiasBlockBytes / type.outputs;
   for (std::size_t i = 0; i < kBiasBlockBytes / bytes; ++i)
@@ -62,8 +62,8 @@ WeightSupply::WeightSupply(const Plan& plan, const ArrayMemory& memory, program:
   weights_ = program.add_buffer(buffer_of(plan.array.ddr, bytes, "weights", write));
 }
 
-/// A layer's tiles from byte `begin` of the buffer on; returns their end. Those of a layer that has
-/// the weights of another, cut alike, are that one's.
+/// Adds a layer's tiles from byte `begin` of the buffer on; returns their end. A layer with the
+/// weights of another one and the same tiling shares its tiles.
 std::uint32_t WeightSupply::add_tiles(std::uint32_t layer, std::uint32_t begin,
                                       std::vector<WeightTile>& contents) {
   const LayerShape shape = shape_of(plan_, layer);

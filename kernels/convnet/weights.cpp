@@ -17,7 +17,7 @@ namespace {
 constexpr unsigned kRandomBits = 23;
 constexpr double kMostBias = 0.25;
 
-/// Streams of random numbers; a layer has two from kFirstLayer on.
+/// Random streams; from kFirstLayer on each layer has two.
 constexpr std::uint64_t kImage = 0;
 constexpr std::uint64_t kFirstLayer = 2;
 
@@ -49,7 +49,7 @@ void set_floats(LayerWeights& made, const Layer& layer, const RealWeights& real)
     made.bias[i] = std::bit_cast<std::uint32_t>(static_cast<float>(real.bias[i]));
 }
 
-/// Calls body(index of the first of 8 inputs) of each output and place in the window of a block.
+/// Calls body(index of the first of 8 inputs) for each output and window place of a block.
 template <class Body>
 void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t input,
                const Body& body) {
@@ -59,7 +59,7 @@ void for_block(const LayerWeights& weights, std::uint32_t output, std::uint32_t 
         body(weights.index(channel, row, column, input * kBlock));
 }
 
-/// Squares of the L2 norms of a row of blocks.
+/// Squared L2 norms of a row of blocks.
 std::vector<double> norms_of(const LayerWeights& weights, std::uint32_t output) {
   std::vector<double> norms(weights.input_blocks());
   for (std::uint32_t input = 0; input < norms.size(); ++input)
@@ -130,7 +130,7 @@ LayerWeights quantised_weights(const Layer& layer, const RealWeights& real) {
 }
 
 std::uint32_t kept_blocks(std::uint32_t input_blocks, double sparsity) {
-  constexpr double kRounding = 1e-9;  // 0.29 of 100 blocks are 29
+  constexpr double kRounding = 1e-9;  // so that 0.29 of 100 blocks is 29
   const auto pruned = static_cast<std::uint32_t>(sparsity * input_blocks + kRounding);
   return std::max(input_blocks - std::min(pruned, input_blocks), 1U);
 }

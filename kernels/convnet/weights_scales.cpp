@@ -10,16 +10,16 @@ namespace tessera::convnet {
 
 namespace {
 
-/// Exponents beyond are no use, and a sign of scales that raise each other without end.
+/// Larger exponents are useless, and indicate scales that raise each other endlessly.
 constexpr int kMostExponent = 64;
 
-/// multiplier / 2^shift nearest to 1 / count, the multiplier with one bit less than the type has.
+/// multiplier / 2^shift nearest to 1 / count, with a multiplier of one bit less than the type.
 struct Reciprocal {
   std::uint32_t multiplier, shift;
 };
 Reciprocal reciprocal(std::uint64_t count, program::Type type) {
   const std::uint64_t least = std::uint64_t{1} << (bits_of(type) - 2);
-  // 2^shift / count is from half the least on.
+  // The starting shift makes 2^shift / count at least half of `least`.
   auto shift = static_cast<std::uint32_t>(std::bit_width(count)) + bits_of(type) - 3;
   const auto nearest = [&] { return ((std::uint64_t{2} << shift) + count) / (2 * count); };
   while (nearest() < least) ++shift;
@@ -78,7 +78,7 @@ class Calibration {
       return exponents(layer)[0] - static_cast<int>(mean_of(layer).shift);
     return layer.op == Operator::add ? finest(layer) : coarsest(layer);
   }
-  /// Exponents of what is added.
+  /// Largest difference between the exponents of added tensors.
   static int most_apart(const Layer& layer) {
     return static_cast<int>(most_left_shift(layer.type));
   }
@@ -86,7 +86,7 @@ class Calibration {
     return layer.has_weights() || layer.op == Operator::average_pool || layer.op == Operator::add;
   }
 
-  /// Sets shift and factors from a layer's sums to its output, by the exponents as they stand.
+  /// Sets shift and factors between a layer's sums and its output from the current exponents.
   void set_scales(std::size_t number) {
     Layer& layer = layers_[number];
     if (!has_sums(layer)) return;
@@ -97,7 +97,7 @@ class Calibration {
     layer.shift = static_cast<std::uint32_t>(shift);
     set_factors(number);
   }
-  /// Multipliers and biases.
+  /// Sets multipliers and biases.
   void set_factors(std::size_t number) {
     Layer& layer = layers_[number];
     if (layer.op == Operator::average_pool) layer.multiplier = mean_of(layer).multiplier;
@@ -115,8 +115,8 @@ class Calibration {
     }
   }
 
-  /// Runs the network, each tensor by the smallest exponent that holds it and goes with those that
-  /// it meets.
+  /// Runs the network; each tensor gets the smallest exponent that holds its values and is
+  /// compatible with related tensors.
   void find_exponents() {
     std::vector<Tensor> tensors = {model_.image};
     for (std::size_t i = 1; i < layers_.size(); ++i) {
@@ -131,7 +131,7 @@ class Calibration {
       tensors.push_back(has_sums(layer) ? summed(i, inputs) : moved(i, inputs));
     }
   }
-  /// Outputs of layer `number`, whose exponent they set.
+  /// Output of a layer without sums; sets its exponent.
   Tensor moved(std::size_t number, const std::vector<const Tensor*>& inputs) {
     Layer& layer = layers_[number];
     layer.exponent = layer.fixed_exponent.value_or(coarsest(layer));
@@ -154,13 +154,13 @@ class Calibration {
     std::int64_t largest = 0;
     for (const std::int64_t sum : sums)
       largest = std::max(largest, layer.relu ? sum : std::abs(sum));
-    if (largest == 0) return -image_exponent(layer.type);  // none is better than others
+    if (largest == 0) return -image_exponent(layer.type);  // all values are 0: any shift is as good
     std::uint32_t shift = 0;
     while (shifted(largest, shift) > largest_of(layer.type)) ++shift;
     return static_cast<int>(shift);
   }
 
-  /// True if that changed the exponent of layer `number`.
+  /// Raises the exponent of layer `number` to at least `exponent`; true if it changed.
   bool raise(std::size_t number, int exponent) {
     Layer& layer = layers_[number];
     if (layer.exponent >= exponent) return false;
@@ -170,7 +170,7 @@ class Calibration {
     layer.exponent = exponent;
     return true;
   }
-  /// Raises exponents as layers ask for it; true if it changed some.
+  /// Raises exponents as layers require; true if any changed.
   bool raise_exponents() {
     bool changed = false;
     for (std::size_t i = 1; i < layers_.size(); ++i) {

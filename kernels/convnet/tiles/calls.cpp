@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kLane = 4;
 constexpr std::uint32_t kLowest = 0xfc00, kZero = 0;  // f16
 
-/// Name of tile code that has an instance for each shape.
+/// Name of the instance of tile code for a block shape.
 std::string name_of(const char* code, const BlockShape& block) {
   return fmt::format("{}_{}x{}", code, block.depth, block.columns);
 }
@@ -29,10 +29,10 @@ std::string sums_name(const BlockShape& block) {
 
 using Words = std::vector<std::uint32_t>;
 
-/// Bytes of an offset in the list of sums.
+/// Bytes of an offset in the list of `sums`.
 std::uint64_t offset_bytes(const BlockShape& block) { return block.on_unit() ? 4 : 2; }
 
-/// Offsets as 16-bit numbers of 64-bit words.
+/// Packs offsets as 16-bit numbers of 64-bit words.
 Words halves(const Words& offsets) {
   Words packed;
   for (std::size_t i = 0; i < offsets.size(); i += 2) {
@@ -42,7 +42,7 @@ Words halves(const Words& offsets) {
   return packed;
 }
 
-/// Operands: lists, W, X, Y. `runs`: of each worker; `block_bytes`: of a column block of Y.
+/// Operands: lists, W, X, Y. `runs`: one per worker; `block_bytes`: bytes of a column block of Y.
 Vertex sums_vertex(const Codelet& codelet, const BlockShape& block,
                    const std::vector<Positions>& runs, std::uint64_t block_bytes,
                    std::uint64_t blocks, std::uint64_t steps, Operands operands) {
@@ -57,7 +57,7 @@ Vertex sums_vertex(const Codelet& codelet, const BlockShape& block,
 }
 
 /// Operands: sums, bias, results. `gap`: bytes of sums between rows; `block_bytes`, `chunk_bytes`:
-/// of a column block of sums, and of a chunk of results.
+/// bytes of a column block of sums, of a chunk of results.
 Vertex results_vertex(const Codelet& codelet, const Sizes& sizes, std::uint64_t gap, bool relu,
                       std::uint64_t block_bytes, std::uint64_t chunk_bytes, Operands operands) {
   return codelet.all({operands[0], operands[1], operands[2], word(sizes[0]), word(sizes[1]),
@@ -65,11 +65,11 @@ Vertex results_vertex(const Codelet& codelet, const Sizes& sizes, std::uint64_t 
                       word(chunk_bytes)});
 }
 
-/// Bytes that the last size of a pool counts.
+/// Bytes per unit of a pool's last size.
 std::uint64_t row_unit(bool maxima) { return maxima ? 16 : 8; }
 
-/// Lists of a pool: of each row its offsets in X and in the results, then the places of the window:
-/// of maxima offsets in bytes, of means 16-bit numbers of 64-bit words.
+/// Lists of a pool: each row's offsets in X and in the results, then the places of the window: byte
+/// offsets for maxima, 16-bit numbers of 64-bit words for means.
 Words pooling_lists(bool maxima, Words rows, const Words& taps) {
   const Words places = maxima ? taps : halves(taps);
   rows.insert(rows.end(), places.begin(), places.end());
@@ -200,7 +200,7 @@ Sizes Functions::sums_sizes(const Geometry& g, const Cell& cell) const {
 Sizes Functions::results_sizes(const Geometry& g, const Cell& cell) {
   const std::uint64_t lanes = g.share(cell).size() * group_channels(g.block()) / kLane;
   const std::uint64_t width = g.columns(cell).size(), rows = g.rows(cell).size();
-  if (g.pitch(cell) == width) return {lanes, 1, rows * width};  // no ends of rows between
+  if (g.pitch(cell) == width) return {lanes, 1, rows * width};  // rows are contiguous
   return {lanes, rows, width};
 }
 

@@ -7,7 +7,7 @@
 // of sums, [position][outputs].
 
 // --- sums ------------------------------------------------------------------------------------------
-// Past each block of weights the workers send their positions of X, from an offset of the list on. Arguments: W
+// For each block of weights the workers stream their positions of X, from an offset in the list on. Arguments: W
 // [column block][step], X, column blocks, steps, offsets in X [column block][step]; three words of padding; then for
 // each worker 16 bytes (worker_set_up).
 .macro convolve name, unit, inputs, outputs
@@ -61,7 +61,8 @@ end_codelet convolve_\inputs\()x\outputs
 every_shape convolve
 
 // --- results ---------------------------------------------------------------------------------------
-// Lanes of four channels, dealt out to the workers: sums and bias to f16, limited from below. Arguments: sums, bias
+// Lanes of four channels, distributed over the workers: sums plus bias, rounded to f16, clamped from below. Arguments:
+// sums, bias
 // (f32 [channel]), results, lanes, rows, positions of a row - 1, bytes of sums from row to row less those of its
 // positions, the limit (f16), bytes of sums between column blocks, bytes of results between chunks.
 .macro log2 symbol, value
@@ -144,9 +145,9 @@ end_codelet results_\inputs\()x\outputs
 every_shape results
 
 // --- maxima of windows -------------------------------------------------------------------------------
-// Rows of a chunk, dealt out to the workers. Arguments: X, results, rows of all chunks, pairs of 64-bit words of a
-// row - 1, places of the window, lists. Lists: of each row its offsets in X and in the results; then of each place of
-// the window its offset in X.
+// Rows of a chunk, distributed over the workers. Arguments: X, results, rows of all chunks, pairs of 64-bit words of a row
+// - 1, places of the window, lists. Lists: each row's offsets in X and in the results; then each window place's offset in
+// X.
 codelet maxima
   csrr a1, 0xcc0
   csrr a2, 0xcc2
@@ -200,10 +201,10 @@ codelet maxima
 end_codelet maxima
 
 // --- means of windows --------------------------------------------------------------------------------
-// Rows of a chunk one after the other, the words of each dealt out to the workers, two places of the window at a
-// time. Arguments: X, results, rows of all chunks, 64-bit words of a row, pairs of places, 1 if one is left, lists,
-// the factor (f32). Lists: of each row its offsets in X and in the results; then of each place of the window its
-// offset in X, in 64-bit words, as u16.
+// Rows of a chunk one after the other, the words of each distributed over the workers, two places of the window at a time.
+// Arguments: X, results, rows of all chunks, 64-bit words of a row, pairs of places, 1 if one is left, lists,
+// the factor (f32). Lists: each row's offsets in X and in the results; then each window place's offset in X, in 64-bit
+// words, as u16.
 codelet means
   csrr a1, 0xcc0
   csrr a2, 0xcc2

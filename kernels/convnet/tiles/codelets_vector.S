@@ -1,8 +1,8 @@
 #include "xtile.h"
 #include "kernels/gemm/vector.inc"
 
-// Sums of a layer where the machine has no matrix unit for the type: blocks of 16 inputs and 8 outputs. Arguments, to
-// all workers, as of convolve_16x8 (codelets.S), but for offsets in X, which are u16 numbers of 64-bit words.
+// Sums of a layer for machines without a matrix unit for the type: blocks of 16 inputs and 8 outputs. Arguments, for all
+// workers: as for convolve_16x8 (codelets.S), except that offsets in X are u16 numbers of 64-bit words.
 codelet convolve_vector
   set_vector 16, 4, 1, 0
   rows_of_worker

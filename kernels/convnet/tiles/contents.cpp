@@ -45,7 +45,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
   const std::vector<float>& values = model.weights[g.shape().weighted].values;
   const Geometry::Slots slots = g.slots(cell);
   const std::uint64_t taps = g.shape().taps(), steps = g.steps(cell);
-  // Inputs of a place of the window; of a whole row of places if unfolded.
+  // Inputs per window place; if unfolded, per row of places.
   const std::uint64_t inputs =
       std::uint64_t{layer.weight_channels()} * (g.shape().unfolded ? layer.window.width : 1);
   const auto weight = [&](std::uint64_t output, std::uint64_t tap, std::uint64_t input) {
@@ -53,7 +53,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
     return exists ? values[(output * taps + tap) * inputs + input] : 0;
   };
   const bool depthwise = layer.op == Operator::depthwise_convolution;
-  // Steps behind these have weights on the diagonal.
+  // Steps after the dense ones have weights on the diagonal.
   const std::uint64_t dense = g.shape().kind == Kind::sums ? slots.size() * taps : 0;
   const std::uint64_t first = g.groups(cell).begin * g.blocks_of_group() * block.columns;
   std::fill(into.begin(), into.end(), std::byte{});
@@ -69,7 +69,7 @@ void fill_weights(const FloatModel& model, const Geometry& g, const Cell& cell,
                                 weight(output + j, step % taps, input + i));
         continue;
       }
-      // Chunk of the column block, and place of the window.
+      // Steps per chunk of the column block.
       const std::uint64_t a_chunk = dense > 0 ? 1 : taps * slots.operands;
       const std::uint64_t input =
           output / block.depth * block.depth + (step - dense) / a_chunk * block.depth;
@@ -121,7 +121,7 @@ void fill_image(const FloatModel& model, const Geometry& g, const Cell& cell,
     }
     const auto y =
         static_cast<std::int64_t>(row * s.window.stride_height + plane_row) - s.window.top;
-    if (channel >= channels) continue;  // 0: what follows multiplies it by 0
+    if (channel >= channels) continue;  // stays 0: its weights are 0
     if (x < 0 || y < 0 || x >= s.input.width || y >= s.input.height) {
       data::store_element(Type::f16, into, at, around);
       continue;

@@ -83,7 +83,7 @@ Interval Geometry::share_bytes(const Cell& cell) const {
 std::vector<Positions> Geometry::runs(const Cell& cell, std::uint32_t workers) const {
   const std::uint64_t lines = rows(cell).size(), width = columns(cell).size(), step = pitch(cell);
   std::vector<Positions> by_row(workers, {0, 0}), flat(workers, {0, 0});
-  const std::uint64_t parts = std::max<std::uint64_t>(1, workers / lines);  // of a row
+  const std::uint64_t parts = std::max<std::uint64_t>(1, workers / lines);  // parts of a row
   for (std::uint32_t w = 0; w < workers; ++w) {
     flat[w] = EvenSplit{positions(cell), workers}.part(w);
     if (parts > 1) {

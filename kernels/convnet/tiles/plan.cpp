@@ -29,11 +29,11 @@ void describe(config::Fields& fields, Plan& plan) {
 
 namespace {
 
-/// How a layer may be divided.
+/// A candidate split of a layer.
 struct Option {
   Split split;
   std::uint64_t bound = 0;  ///< cycles
-  std::uint64_t held = 0;   ///< bytes of all tiles during the whole run, the mean rounded up
+  std::uint64_t held = 0;   ///< mean bytes per tile during the whole run, rounded up
 };
 struct LayerOptions {
   std::uint32_t number;
@@ -57,9 +57,9 @@ class Planner {
     return sum;
   }
 
-  /// Layers take a part of a tile at most, and there is less and less memory for what stays, until
-  /// the transfers' lists, which only the search knows, and what comes and goes fit beside it. Of
-  /// several such parts the best is taken, where the largest does not fit at once.
+  /// Limits a layer to a fraction of a tile, and reduces the budget for permanent data until
+  /// transfer lists, whose size only the search finds, and temporary data fit in the rest. Tries
+  /// several fractions, unless the largest fits at once, and returns the best.
   Planned run(const std::map<std::uint32_t, Split>& pinned) {
     const std::uint64_t room = sram_bytes(pricing_.machine().tile);
     std::optional<Planned> best;
@@ -81,12 +81,12 @@ class Planner {
   [[nodiscard]] Geometry geometry(std::uint32_t number, const Split& split) const {
     return {*problem_->shapes[number], problem_->block, split, {first_, problem_->tiles}};
   }
-  /// Mean over all tiles, rounded up.
+  /// Mean bytes over all tiles, rounded up.
   [[nodiscard]] std::uint64_t spread(std::uint64_t held, const Split& split) const {
     return ceil_div(held * split.tiles(), std::uint64_t{problem_->tiles});
   }
 
-  /// Bytes of the fullest tile during the whole run, with the transfers' lists, about.
+  /// Approximate bytes on the fullest tile during the whole run, including transfer lists.
   [[nodiscard]] static std::uint64_t held(const Geometry& g) {
     const std::uint64_t pulls = expected_pulls(g) + g.split().inputs - 1;
     return held_bytes(g, {}) + program::kListHeaderBytes +
@@ -109,7 +109,7 @@ class Planner {
     return all;
   }
 
-  /// Bytes that a tile receives for its inputs, at least, and for parts of sums.
+  /// Lower bound on cycles: calls, plus exchanges of a tile's inputs and of parts of sums.
   [[nodiscard]] std::uint64_t bound(const Geometry& g) {
     const Cell fullest{};
     const LayerShape& shape = g.shape();
@@ -126,7 +126,7 @@ class Planner {
     return cycles;
   }
 
-  /// Splits with which the fullest tile has `most` bytes of a layer at most, if there are some.
+  /// Adds the splits with at most `most` bytes of a layer on the fullest tile, if there are any.
   void add_options(const std::map<std::uint32_t, Split>& pinned, std::uint64_t most) {
     for (std::uint32_t i = 0; i < problem_->shapes.size(); ++i) {
       if (!problem_->shapes[i]) continue;
@@ -152,9 +152,8 @@ class Planner {
     return sum;
   }
 
-  /// Says how much each layer may hold: as the option that is best for it if a byte costs so many
-  /// cycles, the same for all layers and as few as make them fit into `budget` bytes. False if none
-  /// does.
+  /// Sets how much each layer may hold: that of its best option at a common price in cycles per
+  /// byte, the lowest price at which all fit `budget` bytes. False if there is none.
   bool share_out(std::uint64_t budget) {
     constexpr double kLeastPrice = 0x1p-10, kMostPrice = 0x1p10, kStep = 1.25;
     for (double price = 0; price < kMostPrice; price = std::max(kLeastPrice, price * kStep)) {
@@ -171,7 +170,7 @@ class Planner {
     return false;
   }
 
-  /// False if a layer does not fit, of which `failed_` is told.
+  /// False if a layer does not fit; `failed_` describes it.
   bool plan_all() {
     first_ = 0;
     held_.assign(problem_->tiles, 0);
@@ -186,7 +185,7 @@ class Planner {
 
   bool plan_layer(const LayerOptions& layer, std::uint64_t later) {
     std::vector<Option> options = layer.options;
-    // Half as much again: how long lists are depends on the layers before too.
+    // Allows 1.5 times the share: the length of lists also depends on the layers before.
     std::erase_if(options, [&](const Option& o) { return 2 * o.held > 3 * layer.may_hold; });
     plan::Space space;
     space.bounds = mapped(options, &Option::bound);
@@ -224,7 +223,7 @@ class Planner {
     return true;
   }
 
-  /// All layers, with the lists that the program has.
+  /// True if all layers fit, with the program's actual lists.
   [[nodiscard]] bool fits() {
     try {
       program::needs(plan::lower(describe_network(problem_, planned_.geometries)),
@@ -235,7 +234,7 @@ class Planner {
     }
   }
 
-  /// The time of all layers, each as a tile in its corner and one within take it.
+  /// Predicts all layers together, by a corner tile and an inner tile of each layer.
   [[nodiscard]] Planned together(Planned planned) {
     std::set<Tile> tiles;
     for (const auto& g : planned.geometries) {
@@ -248,7 +247,7 @@ class Planner {
     return planned;
   }
 
-  /// Tiles that take most: in corners, at edges and within.
+  /// Candidates for the slowest tile: in corners, at edges and inside.
   [[nodiscard]] static std::vector<Tile> representatives(const Geometry& g) {
     std::vector<Tile> tiles;
     const auto places = [](std::uint32_t parts) {
@@ -266,7 +265,7 @@ class Planner {
   [[noreturn]] void refuse() const {
     const std::uint32_t kib = pricing_.machine().tile.sram_kib;
     const Network& network = problem_->model.network;
-    std::uint64_t least = 0;  // if it lay evenly
+    std::uint64_t least = 0;  // if evenly distributed
     for (const LayerOptions& layer : layers_) least += spread(held(geometry(layer.number, {})), {});
     const std::string what =
         failed_.bytes == 0
@@ -291,9 +290,9 @@ class Planner {
   plan::Description shell_;
   Planned planned_;
   std::vector<LayerOptions> layers_;
-  Tile first_ = 0;                   ///< where the planned layer begins and the one before ends
-  std::vector<std::uint64_t> held_;  ///< by the layers that are planned, by tile
-  Failure failed_;                   ///< the last
+  Tile first_ = 0;                   ///< first tile of the next layer: the last layer's end
+  std::vector<std::uint64_t> held_;  ///< bytes of the planned layers, by tile
+  Failure failed_;                   ///< the last failure
 };
 
 std::map<std::uint32_t, Split> checked(const Problem& problem, const Plan& plan) {

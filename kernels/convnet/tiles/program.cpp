@@ -12,13 +12,13 @@ using program::Type;
 
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 16;  // of an array that code is given
+constexpr std::uint64_t kLeastBytes = 16;  // least bytes of an array passed to tile code
 
 std::uint64_t bias_bytes(const Geometry& g, const Cell& cell) {
   return g.shape().kind == Kind::maxima ? 0 : g.share(cell).size() * group_channels(g.block()) * 4;
 }
 
-/// A step's function: calls use(cell, into) on tiles that have a cell of layer g.
+/// Makes a step's function: calls use(cell, into) on tiles that have a cell of layer g.
 template <class Use>
 auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
   return [g, use = std::move(use)](Tile tile, auto& into) {
@@ -26,7 +26,7 @@ auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
   };
 }
 
-/// State that a statement's functions keep.
+/// State that the description's functions keep.
 struct Kept {
   std::shared_ptr<const Problem> problem;
   Geometries geometries;
@@ -66,7 +66,7 @@ class Statement {
     add_sums(number, a);
     if (kept_->geometries[number]->split().inputs > 1) add_parts(number, a);
   }
-  /// A layer's results as channels from `first` on of a tensor.
+  /// Declares a layer's results as channels of a tensor, from `first` on.
   void add_tensor(std::uint32_t number, const std::string& name, const Shape& shape,
                   std::uint64_t first) {
     const std::uint32_t channels = kept_->problem->model.network.layers[number].output.channels;
@@ -96,7 +96,8 @@ class Statement {
            return g->works(tile) ? g->result_bytes(g->cell(tile)) : 0;
          }});
   }
-  /// The network's results where they only lie side by side; returns the channel behind them.
+  /// Declares the network's results, also of concatenated layers; returns the first channel after
+  /// them.
   std::uint64_t add_side_by_side(std::uint32_t number, const std::string& name, const Shape& shape,
                                  std::uint64_t first) {
     const Layer& layer = kept_->problem->model.network.layers[number];
@@ -140,7 +141,7 @@ class Statement {
     return description_.array(std::move(array));
   }
 
-  /// Rows of what stands around inputs: zeros, or what is never the largest.
+  /// An array of padding rows: zeros, or the lowest value for maxima.
   BufferId padding(bool lowest) {
     std::optional<BufferId>& held = lowest ? lowest_ : zeros_;
     if (held) return *held;
@@ -185,7 +186,7 @@ class Statement {
                     Functions::results_sizes(*g, cell));
         }));
   }
-  /// Sums of parts of the input channels: each of the tiles that share some adds up its own groups.
+  /// Adds the sums of parts of the input channels: each tile that shares sums adds its own groups.
   void add_parts(std::uint32_t number, const Arrays& a) {
     const auto& g = kept_->geometries[number];
     const BufferId received = array(number, "parts", [](const Geometry& of, const Cell& cell) {

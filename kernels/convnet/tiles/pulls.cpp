@@ -8,7 +8,7 @@ using plan::Pull;
 
 namespace {
 
-/// Pulls whose bytes lie side by side on both tiles become one.
+/// Adds a pull; merges it with the last one if both are contiguous on both tiles.
 void add(const Pull& pull, plan::Pulls& pulls) {
   if (!pulls.empty()) {
     Pull& last = pulls.back();
@@ -22,7 +22,7 @@ void add(const Pull& pull, plan::Pulls& pulls) {
   pulls.push_back(pull);
 }
 
-/// The rows of chunks of a tile's inputs.
+/// Pulls the rows of chunks of a tile's inputs.
 class Rows {
  public:
   Rows(const Geometries& geometries, const Geometry& g, const Inputs& from, const Cell& cell,
@@ -34,7 +34,7 @@ class Rows {
         tile_(g.tile(cell)),
         pulls_(pulls) {}
 
-  /// Chunk `chunk` of an operand, which lies as a slot of `to`; beyond its chunks are zeros.
+  /// Pulls chunk `chunk` of an operand into a slot of `to`; zeros beyond the operand's chunks.
   void add_slot(const Planes& to, const std::vector<Source>& operand, std::uint64_t chunk,
                 std::uint64_t slot) {
     source_ = chunk < operand.size() ? &operand[chunk] : nullptr;
@@ -53,7 +53,7 @@ class Rows {
   static std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
   [[nodiscard]] std::uint32_t bytes() const { return g_.block().x_bytes(); }
 
-  /// So many columns of an input's row from column `first` on.
+  /// Pulls `count` columns of an input's row from column `first` on.
   void add_row(const Planes& to, std::int64_t row, std::int64_t first, std::uint64_t count,
                std::uint64_t into) {
     const std::int64_t step = to.window.stride_width, width = to.input.width;
@@ -73,7 +73,8 @@ class Rows {
     }
   }
 
-  /// Columns from x on of the tile that made them, `count` at most; it becomes how many.
+  /// Pulls up to `count` columns from x on, all from the tile that computed them; sets `count` to
+  /// their number.
   void add_inside(std::uint64_t row, std::uint64_t x, std::uint64_t& count, std::uint64_t into) {
     const Geometry& s = *geometries_[source_->layer];
     const Cell cell = s.finisher(word(s.all_rows().holder(row)), word(s.all_columns().holder(x)),
@@ -120,7 +121,7 @@ std::uint64_t expected_pulls(const Geometry& g) {
   const LayerShape& shape = g.shape();
   const Cell fullest{};
   const std::uint64_t columns = g.columns(fullest).size();
-  const std::uint64_t of_row = columns < shape.output.width ? 2 : 1;  // a part may cross another
+  const std::uint64_t of_row = columns < shape.output.width ? 2 : 1;  // a part may span two tiles
   const Planes x = g.x(fullest);
   const std::uint64_t rows = std::uint64_t{x.plane_rows()} * x.plane_columns() * x.height() *
                              (shape.window.stride_width > 1 ? x.pitch : of_row);

@@ -14,7 +14,7 @@ Kind kind_of(Operator op) {
   return op == Operator::max_pool ? Kind::maxima : Kind::diagonal;
 }
 
-/// The operand of an addition that is a convolution which nothing else takes: of two the later.
+/// The operand of an addition that is a convolution without other users; the later one of two.
 std::optional<std::uint32_t> convolution_of(const Network& network, std::uint32_t number) {
   const Layer& layer = network.layers[number];
   std::optional<std::uint32_t> found;
@@ -28,7 +28,7 @@ std::optional<std::uint32_t> convolution_of(const Network& network, std::uint32_
   return found;
 }
 
-/// Places of a row of the window become channels.
+/// Turns the places of a window's row into channels.
 void unfold(LayerShape& shape, const BlockShape& block) {
   shape.unfolded = true;
   shape.unfolded_columns = shape.window.width;

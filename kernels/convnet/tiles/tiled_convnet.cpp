@@ -24,7 +24,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kLeastDepth = 8;  // tile code moves 16 bytes of a chunk at a time
 
-/// The pinned form, those of the unit beside pinned layers, or all that tile code takes.
+/// Candidate forms: the pinned one; with pinned layers the unit's own; else all that tile code
+/// supports.
 std::vector<BlockShape> forms_of(const Plan& pinned, const MatrixUnitConfig& unit) {
   constexpr const char* kKey = "workload.plan.unit";
   const bool own = pinned.unit == kernels::Form() && !pinned.layers.empty();
@@ -39,7 +40,7 @@ std::vector<BlockShape> forms_of(const Plan& pinned, const MatrixUnitConfig& uni
   return forms;
 }
 
-/// Without a model's weights.
+/// A problem without the model's weights, for planning.
 std::shared_ptr<Problem> problem_in(const BlockShape& block, const Network& network,
                                     const MachineConfig& machine) {
   auto problem = std::make_shared<Problem>();
@@ -51,10 +52,10 @@ std::shared_ptr<Problem> problem_in(const BlockShape& block, const Network& netw
   return problem;
 }
 
-/// A tensor that the machine made, [row][column][channel].
+/// A tensor computed by the machine, [row][column][channel].
 using Values = std::vector<float>;
 
-/// One layer from its inputs, and from what is added to its sums.
+/// Checks one layer, given its inputs and the operand added to its sums.
 class LayerCheck {
  public:
   LayerCheck(const Problem& problem, const Geometry& geometry)
@@ -66,7 +67,7 @@ class LayerCheck {
     if (layer_.op == Operator::convolution) transpose();
   }
 
-  /// `added`: null, or what is added to the layer's sums.
+  /// `added`: operand added to the layer's sums, or null.
   CheckResult run(std::span<const Values* const> inputs, const Values* added, const Values& found,
                   HostThreads& threads) const {
     const std::size_t channels = layer_.output.channels;
@@ -83,7 +84,7 @@ class LayerCheck {
   }
 
  private:
-  /// To [row][column][input][output].
+  /// Transposes weights to [row][column][input][output].
   void transpose() {
     const std::size_t outputs = layer_.output.channels;
     const std::size_t products = weights_.values.size() / outputs;
@@ -178,7 +179,7 @@ class TiledConvnet : public Workload {
     summarise(std::move(summary));
   }
 
-  /// Every element of every layer, from the machine's tensors before it, in double.
+  /// Checks every element of every layer in double, from the machine's own input tensors.
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
     HostThreads threads(request.threads);
@@ -195,7 +196,7 @@ class TiledConvnet : public Workload {
       };
       if (layers[i].op == Operator::concatenate)
         all[i] = reference::joined<float>(layers[i], values(layers[i]));
-      if (!planned_.geometries[i]) continue;  // or a convolution that is made with an addition
+      if (!planned_.geometries[i]) continue;  // or a convolution fused with an addition
       const std::uint32_t weighted = planned_.geometries[i]->shape().weighted;
       const Values* added = nullptr;
       for (const std::uint32_t input : layers[i].inputs)
@@ -212,7 +213,7 @@ class TiledConvnet : public Workload {
   [[nodiscard]] program::Program lowered() const override {
     return plan::lower(describe_network(problem_, planned_.geometries));
   }
-  /// In the form in which the layers take least, of those that fit.
+  /// Plans in the form with the lowest bound on cycles that fits.
   void choose(FloatModel model, const Plan& pinned, MachineCosts& costs) {
     const std::vector<BlockShape> forms = forms_of(pinned, costs.machine().tile.matrix_unit);
     std::vector<std::pair<std::uint64_t, std::shared_ptr<Problem>>> problems;
