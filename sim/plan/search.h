@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "sim/plan/pricing.h"
@@ -49,6 +50,7 @@ struct Found {
   bool fits = false;  ///< false: this is the plan with the least memory
   Prediction prediction;
   program::CategoryBytes memory{};  ///< on the fullest tile; zeros: beyond 32-bit addresses
+  std::shared_ptr<program::Program> program = {};  ///< lowered; null: only estimated
 };
 
 /// The plan with the fewest predicted cycles that fits the machine's SRAM; the first of equals.

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 
 #include "sim/base/errors.h"
 #include "sim/plan/lower.h"
@@ -39,7 +41,8 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
       return !std::has_single_bit(heard.size()) ||
              pricing.time(description, tiles, &heard).cycles < limit;
     };
-  const auto needs = pricing.costs().watched_needs(lower(description), watch);
+  auto program = std::make_shared<program::Program>(lower(description));
+  const auto needs = pricing.costs().watched_needs(*program, watch);
   if (!needs) return std::nullopt;
   Schedules schedules;
   std::size_t at = 0;
@@ -51,6 +54,7 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
       its = {step.exchange_makespan.count(), step.exchange_ends};
   }
   check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
+  estimate.program = std::move(program);
   estimate.memory = needs->memory.on_max;
   estimate.prediction = pricing.time(description, tiles, &schedules);
   return estimate;
