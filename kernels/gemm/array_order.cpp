@@ -82,9 +82,9 @@ void ArrayOrder::add_core(std::uint32_t row, std::uint32_t column, std::uint32_t
   if (step + 1 == steps()) wait(results, items);
 }
 
-/// Sends a step on when it has come and the one before has left, and asks for the next, behind the
-/// results where DDR needs another list for it. Results of a block are stored in the step behind
-/// it, or at once where a list ends.
+/// Forwards a step once it has arrived and the previous one is sent, and starts loading the next;
+/// if DDR needs another list for it, after the results. Results of a block are stored during the
+/// next block, or at once at the end of a list.
 void ArrayOrder::add_memory(std::uint32_t column, std::uint32_t step, Items& items) const {
   const std::vector<Chain>& chains = chains_[column];
   const std::uint32_t block = step / grid_.steps;

@@ -16,11 +16,12 @@ namespace tessera::gemm {
 using kernels::require_pinned;
 namespace {
 
-/// A shim column's DMA has 16 descriptors (AM020), of which a block of rows takes three: for A, B
-/// and C. A list holds no more.
+/// Most blocks of rows in a list: a shim column's DMA has 16 descriptors (AM020), and a block of
+/// rows needs three: for A, B and C.
 constexpr std::uint32_t kMostListRows = 5;
-constexpr std::uint32_t kMostSide = 4096;  // of a tile
-/// Sizes of a tile's side: the given one, or powers of two times `unit`, up to what holds `all`.
+constexpr std::uint32_t kMostSide = 4096;  // largest side of a tile
+/// Candidate sizes of a tile's side: the given one, or powers of two times `unit` up to the first
+/// that covers `all`.
 std::vector<std::uint32_t> sides(std::uint32_t given, std::uint32_t unit, std::uint32_t least,
                                  std::uint32_t all) {
   if (given != 0) return {given};
@@ -32,8 +33,8 @@ std::vector<std::uint32_t> sides(std::uint32_t given, std::uint32_t unit, std::u
   return sizes;
 }
 
-/// Rows or columns of cores for so many tiles: for each number of rounds the fewest that make it,
-/// most cores first.
+/// Candidate rows or columns of cores for `tiles` tiles: for each number of rounds the fewest
+/// cores, in descending order.
 std::vector<std::uint32_t> cores(std::uint32_t given, std::uint32_t most, std::uint32_t tiles) {
   if (given != 0) return {given};
   std::vector<std::uint32_t> numbers;
@@ -48,7 +49,7 @@ std::uint32_t slot(std::uint64_t bytes) { return word(round_up(bytes, std::uint6
 
 std::uint64_t room_of(const TileConfig& tile) { return arrays::data_bytes(tile, kZeroBytes); }
 
-/// Bytes on the memory tile that has most.
+/// Bytes on the fullest memory tile.
 std::uint64_t staged_bytes(const VectorGrid& grid, const arrays::Array& array) {
   const CoreTile tile = grid.plan.tile();
   const std::uint64_t rows = ceil_div(grid.plan.array_rows, array.columns);
@@ -59,7 +60,7 @@ std::uint64_t staged_bytes(const VectorGrid& grid, const arrays::Array& array) {
 /// The best plan of one product by memory, measured calls and the streams' rates.
 class ArraySearch {
  public:
-  /// `blocks`: as VectorGrid.
+  /// `blocks`: see VectorGrid.
   ArraySearch(const Product& product, const VectorType& type, MachineCosts& costs,
               const KeptBlocks* blocks)
       : product_(product),
@@ -74,7 +75,7 @@ class ArraySearch {
   void consider(const VectorPlan& plan) {
     const std::uint64_t ddr = room_of(tile_of(machine_, array_.ddr));
     if (blocks_ != nullptr) {
-      // Before the kept tiles are made: the kept blocks that tiles have at least.
+      // Before the kept tiles are made: the minimum of their blocks.
       const VectorGrid all(product_, type_, plan);
       const std::uint64_t pairs = std::uint64_t{all.n} / kKeptColumns * all.steps;
       if (!fit({{"DDR", pairs * 2 * kept_bytes(type_), ddr}})) return;
@@ -89,7 +90,7 @@ class ArraySearch {
   }
 
  private:
-  /// Remembers the first that does not.
+  /// True if all fit; remembers the first that does not.
   bool fit(std::initializer_list<Room> rooms) {
     for (const Room& room : rooms) {
       if (room.needed <= room.there) continue;
@@ -98,7 +99,7 @@ class ArraySearch {
     }
     return true;
   }
-  /// Takes it if it is the fastest so far.
+  /// Prices a plan; keeps it if it is the fastest so far.
   void price(const VectorGrid& grid) {
     const std::uint64_t below = best_ ? best_->prediction.cycles : ~std::uint64_t{0};
     const std::vector<std::uint64_t> calls = this->calls(grid);
@@ -136,7 +137,8 @@ class ArraySearch {
     if (prediction.cycles < below)
       best_ = PricedProduct{grid.plan, prediction, computed >= moved ? "compute" : "DDR"};
   }
-  /// Measured on the machine's tile; with kept blocks each patch has so many pairs of them.
+  /// Cycles of a call, measured on the machine's tile; with kept blocks each patch has `pairs`
+  /// pairs.
   [[nodiscard]] std::uint64_t call(const CoreTile& tile, Begins begins, Ends ends,
                                    std::uint64_t pairs = 0) {
     const CallKind kind{&type_, pairs != 0, begins, ends};
@@ -146,7 +148,8 @@ class ArraySearch {
                          {tile.rows / patch.rows, tile.columns / column_unit(type_, patch),
                           (tile.depth - least_depth(type_)) / depth_unit(type_), pairs});
   }
-  /// A tile of so many pairs in all its patches, of what tiles of two and four each take.
+  /// Cycles of a tile with `pairs` pairs in all patches, extrapolated from two and four pairs per
+  /// patch.
   [[nodiscard]] std::uint64_t kept_call(const VectorGrid& grid, Begins begins, Ends ends,
                                         std::uint64_t pairs) {
     const CoreTile tile = grid.plan.tile();
@@ -155,8 +158,7 @@ class ArraySearch {
     const std::uint64_t unit = std::uint64_t{2} * grid.kept->patches();
     return two + more * pairs / unit - more;
   }
-  /// Cycles of a block on average: in each step those of the column of cores whose tile is the
-  /// fullest.
+  /// Average cycles of a block: in each step those of the column of cores with the fullest tile.
   [[nodiscard]] std::uint64_t kept_compute(const VectorGrid& grid) {
     std::uint64_t sum = 0;
     for (std::uint32_t block = 0; block < grid.column_blocks; ++block)
@@ -168,7 +170,7 @@ class ArraySearch {
       }
     return ceil_div(sum, std::uint64_t{grid.column_blocks});
   }
-  /// Cycles of a block's steps: the first, each between, the last; with kept blocks all take the
+  /// Cycles of a block's first step, each middle step and the last step; with kept blocks the
   /// average.
   [[nodiscard]] std::vector<std::uint64_t> calls(const VectorGrid& grid) {
     if (grid.kept) return std::vector(3, ceil_div(kept_compute(grid), std::uint64_t{grid.steps}));
@@ -183,7 +185,7 @@ class ArraySearch {
   const KeptBlocks* blocks_;
   plan::Pricing pricing_;
   elf::KernelCode code_{"gemm"};
-  plan::Description shell_{1};  ///< keeps the functions of calls
+  plan::Description shell_{1};  ///< owns the functions of calls
   MachineConfig machine_;
   arrays::Array array_;
   std::optional<PricedProduct> best_;

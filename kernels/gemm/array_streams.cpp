@@ -20,7 +20,7 @@ constexpr std::uint32_t kDescriptorBytes = 32;
 
 Walk whole(Place place, std::uint32_t bytes) { return {place, bytes, {}, {}}; }
 
-/// So many rows of `bytes`, `pitch` apart.
+/// `rows` rows of `bytes`, `pitch` apart.
 Walk apart(Place first, std::uint32_t bytes, std::uint32_t rows, std::uint32_t pitch) {
   return {first, bytes, {{1, 0}, {1, 0}, {1, 0}, {rows, pitch}}, {}};
 }
@@ -30,7 +30,7 @@ using Kind = ArrayOrder::Kind;
 /// Buffers, and the transfers between them.
 class ArrayStreams {
  public:
-  /// All are kept by reference.
+  /// Keeps all arguments by reference.
   ArrayStreams(const VectorProduct& of, const arrays::Array& array, const ArrayOrder& order,
                program::Program& program, arrays::ArrayProgram& lists)
       : of_(of),
@@ -51,7 +51,7 @@ class ArrayStreams {
     }
   }
 
-  /// The transfer of that number of a channel; the host's list is the same every time.
+  /// Transfer `number` of a channel; the host's list is always the same transfer.
   [[nodiscard]] arrays::TransferId transfer(arrays::Channel channel, std::size_t number) const {
     const std::vector<arrays::TransferId>& of = transfers_.at(channel);
     return of[std::min(number, of.size() - 1)];
@@ -80,11 +80,12 @@ class ArrayStreams {
   }
 
  private:
-  /// Writes a row of an operand, or a tile of kept blocks, as it lies in memory.
+  /// Writes a row of an operand, or a tile of kept blocks, in its memory format.
   using RowWriter = std::function<void(std::uint32_t row, std::span<std::byte> into)>;
 
   [[nodiscard]] const VectorPlan& plan() const { return grid_.plan; }
-  /// Rows of `pitch` elements in DDR, zeros but for a matrix of `rows` and `columns`.
+  /// Adds an operand in DDR: a matrix of `rows` x `columns`, padded with zeros to `all_rows` x
+  /// `pitch`.
   BufferId add_operand(const char* name, std::uint32_t rows, std::uint32_t all_rows,
                        std::uint32_t columns, std::uint32_t pitch, const RowWriter& write) {
     const std::size_t row_bytes = std::size_t{pitch} * type_.bytes;
@@ -112,7 +113,7 @@ class ArrayStreams {
     program_.add_tensor(std::move(tensor));
     return made;
   }
-  /// A transfer that comes next on a channel.
+  /// Adds the next transfer of a channel.
   void add(arrays::Channel channel, std::string_view name, std::vector<program::Stream> streams) {
     transfers_[channel].push_back(lists_.transfer(channel, std::string(name), std::move(streams)));
   }
@@ -151,16 +152,15 @@ class ArrayStreams {
       memories_.push_back(
           program_.add_buffer(arrays::buffer_of(array.memory(column), bytes, "staged")));
   }
-  /// A tile's rows, `pitch` bytes apart, patch by patch: of each first the first unit of all its
-  /// rows.
+  /// Walks a tile's rows, `pitch` bytes apart, in the order [patch][unit][row].
   [[nodiscard]] Walk patches(Place first, std::uint32_t unit, std::uint32_t units,
                              std::uint32_t pitch) const {
     const std::uint32_t rows = grid_.patch.rows;
     return {
         first, unit, {{1, 0}, {tile_.rows / rows, rows * pitch}, {units, unit}, {rows, pitch}}, {}};
   }
-  /// Steps of a row of cores: rows of A, and of these as many columns as a step is deep. In a core
-  /// they lie [patch of rows][step][row][input].
+  /// Adds the steps of A for a row of cores: the tile's rows, a step's depth of columns. The layout
+  /// in a core is [patch of rows][step][row][input].
   void add_rows(std::uint32_t row) {
     const std::uint32_t memory = order_.column_of(row);
     const std::uint32_t bytes = word(tile_.a_bytes(type_));
@@ -183,9 +183,9 @@ class ArrayStreams {
       add(order_.channel(Kind::send_a, row), of_.names.a, {send});
     }
   }
-  /// A tile of B as it lies in DDR, and as it leaves a memory tile. All of it has rows in DDR, and
-  /// in a core it lies [2 blocks][step][block][input][column]; kept blocks lie tile by tile
-  /// everywhere as in a core.
+  /// A tile of B in DDR, and as a memory tile sends it. A dense B is row-major in DDR and [2
+  /// blocks][step][block][input][column] in a core; kept blocks are stored tile by tile everywhere,
+  /// in the core's layout.
   [[nodiscard]] Walk b_in_ddr(std::uint32_t tile, std::uint32_t step) const {
     if (grid_.kept) return whole({b_, (tile * grid_.steps + step) * b_bytes_}, b_bytes_);
     const std::uint32_t pitch = tile_.columns * type_.bytes;
@@ -205,7 +205,7 @@ class ArrayStreams {
              {type_.inputs, pitch}},
             {}};
   }
-  /// Steps of a column of cores: columns of B, and of these as many rows as a step is deep.
+  /// Adds the steps of B for a column of cores: the tile's columns, a step's depth of rows.
   void add_columns(std::uint32_t column) {
     for (std::uint32_t step = 0; step < order_.steps(); ++step) {
       const std::uint32_t block = step / grid_.steps;
@@ -220,8 +220,8 @@ class ArrayStreams {
       add(order_.channel(Kind::send_b, column), of_.names.b, {send});
     }
   }
-  /// Tiles of C, [patch of rows][block][row][column] in a core and row after row in the memory
-  /// tile, one core's behind the other's.
+  /// Adds the transfers of tiles of C: [patch of rows][block][row][column] in a core, row-major in
+  /// the memory tile, core after core.
   void add_results(std::uint32_t column) {
     const std::uint32_t bytes = word(tile_.c_bytes(type_));
     const std::uint32_t pitch = tile_.columns * type_.bytes;
@@ -260,7 +260,7 @@ class ArrayStreams {
   arrays::ArrayProgram& lists_;
   program::BufferId a_{}, b_{}, c_{};
   std::vector<program::BufferId> cores_, memories_;  ///< by node, by column
-  std::uint32_t staged_b_ = 0, staged_c_ = 0;        ///< where they lie in a memory tile
+  std::uint32_t staged_b_ = 0, staged_c_ = 0;        ///< offsets of B and C in a memory tile
   std::map<arrays::Channel, std::vector<arrays::TransferId>> transfers_;
 };
 

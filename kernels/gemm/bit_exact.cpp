@@ -16,7 +16,7 @@ kernels::OrderedSums ordered_sums(const BlockShape& block) {
 
 }  // namespace
 
-/// Products with one part of the depth, round by round.
+/// Adds the products of one part of the depth, round by round.
 void BitExact::add_part(std::uint32_t part, std::span<const float> a, const Panel& b,
                         std::span<float> sums) const {
   const BlockShape& block = geometry_.block();
@@ -47,7 +47,7 @@ void BitExact::make_row(std::uint64_t row, std::span<const float> a, Interval co
   }
 }
 
-/// The columns of B are copied first: as they lie, their rows are far apart in the host's memory.
+/// Copies the columns of B first, since their rows are far apart in the host's memory.
 void BitExact::compare(const Elements& block, const RowOfA& row_of_a, std::span<const float> c,
                        kernels::Comparison& into) const {
   if (block.rows.size() == 0) return;
@@ -65,7 +65,7 @@ void BitExact::compare(const Elements& block, const RowOfA& row_of_a, std::span<
   }
 }
 
-/// The part of the depth whose tile adds up an element: its own part comes first there.
+/// The part of the depth whose tile reduces an element: it adds its own part first.
 std::uint64_t BitExact::adder(std::uint64_t row, std::uint64_t column) const {
   if (geometry_.turned()) std::swap(row, column);
   row %= geometry_.roles().rows;
@@ -75,7 +75,7 @@ std::uint64_t BitExact::adder(std::uint64_t row, std::uint64_t column) const {
 }
 
 Elements BitExact::chosen(std::uint32_t tile, std::uint64_t seed) const {
-  constexpr std::uint64_t kBlockStream = 5;  // of random numbers
+  constexpr std::uint64_t kBlockStream = 5;  // random stream
   constexpr std::uint64_t kRows = 8;
   const BlockShape& block = geometry_.block();
   const Cell cell = geometry_.cell(tile);
@@ -84,7 +84,7 @@ Elements BitExact::chosen(std::uint32_t tile, std::uint64_t seed) const {
   const std::uint64_t elements = share.size() / block.partial_bytes;
   const std::uint64_t index =
       share.begin / block.partial_bytes + data::random_below(seed, kBlockStream, tile, elements);
-  // The origin of one pass.
+  // The origin of a random pass.
   const RoundGrid::Origin origin =
       grid_.origin(data::random_below(seed, kBlockStream + 1, tile, grid_.passes()));
   const Roles all = roles(size_, geometry_.plan().stationary);

@@ -2,8 +2,8 @@
 #include "kernels/gemm/positions.inc"
 #include "kernels/gemm/worker_run.inc"
 
-// The block product Y += X W of one superstep on one tile, for every type of the matrix unit; and
-// the adding up and packing of partials.
+// The block product Y += X W of one superstep on one tile, for every type of the matrix unit; adding and packing of
+// partials.
 
 // --- the supervisor's loop over weight blocks ----------------------------------------------------
 // Arguments: W, X, bytes of X between depth blocks, depth blocks, column blocks, 1 to add to what Y
@@ -63,7 +63,7 @@ end_codelet gemm_\name
 
 every_shape block_product
 
-// --- adding up and packing partials --------------------------------------------------------------
+// --- adding and packing partials -----------------------------------------------------------------
 // Arguments: first array, further arrays, bytes between those, their number, sum; three words of
 // padding; then for each worker 8 bytes: offset of its part, number of pairs of 64-bit words in it.
 
@@ -120,9 +120,9 @@ add_arrays gemm_add_f16, add.4h
 add_arrays gemm_add_f32, add.2s
 
 // --- rows to blocks and back ---------------------------------------------------------------------
-// `to_blocks`: a matrix of rows x n chunks becomes n x rows chunks; else the way back. Arguments:
-// source, destination, n, steps of source and destination from one of the n to the next, distance
-// from one row's chunk to the next row's less the chunk's size; two words of padding; then for each
+// `to_blocks`: a matrix of rows x n chunks becomes n x rows chunks; else the inverse. Arguments:
+// source, destination, n, steps of source and destination from one of the n to the next, distance from one row's chunk to
+// the next row's, minus the chunk's size; two words of padding; then for each
 // worker 16 bytes: offsets of its rows in source and destination, rows - 1, padding.
 .macro regroup name, words, to_blocks
 codelet \name

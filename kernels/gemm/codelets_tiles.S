@@ -1,32 +1,37 @@
 #include "xtile.h"
 
-// Products of tiles in a core of an array: C += A B, for machines whose matrix unit has vectors (i8, i16, bf16). A step adds `inputs` of a
-// sum. A patch is 16 rows and 2 blocks of columns, as many as a step gives, whose sums stay in the accumulators: number 4 * block + group,
-// groups of 4 rows. Operands lie in the order in which they are read:
+// Products of tiles in a core of an array: C += A B, for machines whose matrix unit has vectors (i8, i16, bf16). A step
+// adds `inputs` terms to each sum. A patch is 16 rows and 2 blocks of a step's output columns; its sums stay in the
+// accumulators: number 4 * block + group, groups of 4 rows. Operands are stored in the order in which they are read:
 //   A [16 rows][step][row][input], B [2 blocks][step][block][input][column], C [16 rows][block][row][column].
 //
-// Inputs of a step are loaded two steps ahead into two sets of registers in turns: block 0 of B behind its last use, A behind its own, and
-// the rest of B in the next step. In the last two steps of a patch A and B move to where the next one begins.
+// Inputs of a step are loaded two steps ahead into two alternating sets of registers: block 0 of B and A after their last
+// uses, and the rest of B in the next step. In the last two steps of a patch A and B advance to the beginning of the next
+// one.
 //
 // a0: {A, B, C, sums, 256 bytes of zeros, pairs of steps - 1, pairs of blocks, parts of 16 rows, bytes of 16 rows of A, of A, of B, mode,
-// begins, ends}. begins: 0 with zeros, 1 with what C holds, 2 with sums; ends: 0 in C, 1 in sums.
+// begins, ends}. begins: sums start from 0 zeros, 1 C, 2 sums; ends: results are stored in 0 C, 1 sums.
 //
-// In a B of kept blocks alone (`kept`) every patch has its own list of steps, an even number: B is [patch of columns][kept step][block]
-// [input][column], behind it u16 pairs of steps by patch of columns, then where each step of A begins in its part and three 0, u16. Such a
-// patch has a list for 8 columns: of i8 it is 32 rows and one block. Steps are loaded two ahead beyond the end of B.
+// If B has only kept blocks (`kept`) every patch has its own list of steps, an even number: B is [patch of columns][kept
+// step][block] [input][column], followed by u16 pairs of steps by patch of columns, then the offset of each step of A in
+// its part and three 0, u16. A list is for 8 columns: for i8 a patch is then 32 rows and one block. Loads run two steps
+// beyond the end of B.
 //
-// a0: {A, B, C, sums, zeros, patches of columns, parts of A, bytes of a part, where the lists begin in B, mode, begins, ends}.
+// a0: {A, B, C, sums, zeros, patches of columns, parts of A, bytes of a part, offset of the lists in B, mode, begins,
+// ends}.
 //
-// `products` and `keeps` are the same by all workers of a tile, each with 64 bytes of arguments of its own; one without parts has no work.
-// The lists of a worker's patches lie apart from B: those of pairs are an argument in place of where they begin, those of steps a further one.
+// `products` and `keeps` are the same for all workers of a tile, each with 64 bytes of arguments of its own; a worker
+// without parts has no work. The lists of a worker's patches are separate from B: the list of pairs is an argument instead
+// of the offset, the list of steps a further one.
 //
-// x1: A; x2 stays the stack pointer; x3, x4: C as it is read and written; x5: pairs of steps; x6, x7: what B and A move by; x8: 32; x9, x11:
-// sums; x12-x14: back by a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17: begins; x18: ends; x20: zeros;
-// x21: B. `kept`: x12: part of A; x13: its bytes; x14: lists; x22: the next step of A; x23, x24: lists of steps and pairs.
+// x1: A; x2 stays the stack pointer; x3, x4: C for reading and writing; x5: pairs of steps; x6, x7: distances for B and A;
+// x8: 32; x9, x11: sums; x12-x14: back by a part of A, all of A, all of B; x15: parts left; x16: pairs of blocks left; x17:
+// begins; x18: ends; x20: zeros; x21: B. `kept`: x12: part of A; x13: its bytes; x14: lists; x22: the next step of A; x23,
+// x24: lists of steps and pairs.
 
-// The macros of a type, by the registers of set SET: of A for group GROUP, of B for block BLOCK, in halves of vectors where
-// \op takes these; the vectors of B that are loaded first (or none) and last; the first one of A, of whose vectors one is
-// loaded in every so many slots, 4 to 7.
+// The macros of a type. Arguments are registers of set SET: of A for group GROUP, of B for block BLOCK, in halves of
+// vectors if \op takes these; the vectors of B loaded first (or none) and last; the first vector of A, and the slots (4 to
+// 7) per load of a vector of A.
 .macro registers type, op, a, b, first, rest, rows, every
 .macro multiply_\type set, group, block
   .set SET, \set
@@ -68,7 +73,7 @@ registers wide_i8, amp.b,    8*SET+4*BLOCK+GROUP, 8+SET,         none,    8+SET,
 .endr
 .endm
 
-// `moves`: 0 no pointer; 1 A and B to where the next patch begins; 2 A to the next kept step.
+// `moves`: 0 no pointer; 1 A and B to the beginning of the next patch; 2 A to the next kept step.
 .macro step type, set, other, moves
   multiply_\type \set, 0, 0
   load_rest_\type \other
@@ -130,7 +135,7 @@ registers wide_i8, amp.b,    8*SET+4*BLOCK+GROUP, 8+SET,         none,    8+SET,
 8:
 .endm
 
-// To where the worker's own arguments are; \parts: where they hold its parts.
+// Advances x10 to the worker's own arguments; \parts: offset of its parts in them.
 .macro own_arguments parts, end
   csrr     x1, 0xcc0
   slli     x1, x1, 6
@@ -206,9 +211,10 @@ product products, i8, ld.b, st.b, 1
 product products, i16, ld.i16, st.i16, 1
 product products, bf16, ld.bf16, st.bf16, 1
 
-// Sums of parts of the depth, added up, as results: each worker has some accumulators of all parts, which lie part by part.
-// a0: {mode, bytes from a part to the next, further parts}, then for each worker {sums of the first part, C, words of sums, accumulators}.
-// `add`: into the first part's, which x7 reads and x9 writes, from x8; x5: words, at least one.
+// Adds sums of parts of the depth and stores results: each worker has some accumulators of all parts, stored part by part.
+// a0: {mode, bytes from a part to the next, further parts}, then for each worker {sums of the first part, C, words of sums,
+// accumulators}. `add`: adds words at x8 to the first part's, read through x7 and written through x9; x5: words, at least
+// one.
 .macro add_words_i8
   rpt      x5, 2f
   lw.p     x13, x7, 4

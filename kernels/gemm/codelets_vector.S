@@ -1,11 +1,11 @@
 #include "xtile.h"
 #include "kernels/gemm/vector.inc"
 
-// The block product Y += X W where the machine has no matrix unit for the type. Operands lie as for a matrix unit
-// of 16 inputs and 16 (f16) or 8 outputs.
+// The block product Y += X W for machines without a matrix unit for the type. Operands have the layout for a matrix unit
+// with 16 inputs and 16 (f16) or 8 outputs.
 //
-// Arguments, to all workers: W, X, bytes of X between depth blocks, depth blocks, column blocks, 1 to add to
-// what Y holds (0 to overwrite it), two words of padding; then for each worker 16 bytes: offset in X,
+// Arguments, for all workers: W, X, bytes of X between depth blocks, depth blocks, column blocks, 1 to add to Y (0 to
+// overwrite it), two words of padding; then for each worker 16 bytes: offset in X,
 // results in Y, rows - 3, bytes of Y between column blocks.
 
 .macro vector_product name, way, op, load, bytes

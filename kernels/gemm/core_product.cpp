@@ -11,16 +11,16 @@ namespace tessera::gemm {
 
 namespace {
 
-// Vector types of the instructions of codelets_tiles.S: inputs, outputs, bytes of a sum.
+// Vector types of the instructions in codelets_tiles.S: bytes, inputs, outputs, bytes of a sum.
 constexpr VectorType kVectorTypes[] = {
     {Type::i8, "i8", 1, 8, 8, 4}, {Type::i16, "i16", 2, 4, 4, 8}, {Type::bf16, "bf16", 2, 8, 4, 8}};
 
-/// Pairs of a patch's blocks.
+/// Pairs for a patch's blocks, at least one.
 std::uint32_t pairs_of(std::uint64_t blocks) {
   return static_cast<std::uint32_t>(std::max(std::uint64_t{1}, ceil_div(blocks, std::uint64_t{2})));
 }
 
-/// Bytes of a tile's lists, with those read beyond their end.
+/// Bytes of a tile's lists, including those read beyond their end.
 std::uint32_t list_bytes(std::uint32_t patches, std::uint32_t pairs) {
   constexpr std::uint32_t kReadAhead = 3;
   return round_up((patches + 2 * pairs + kReadAhead) * 2, kSlotAlign);
@@ -107,7 +107,7 @@ KeptTiles::KeptTiles(const KeptBlocks& blocks, const VectorType& type, const Cor
 
 std::uint32_t KeptTiles::list_bytes() const { return gemm::list_bytes(patches_, most_); }
 
-/// Numbers of the blocks of a patch, of all columns, in a step.
+/// Range of the blocks of a patch (numbered over all columns) in a step.
 std::pair<std::uint64_t, std::uint64_t> KeptTiles::kept(std::uint32_t patch,
                                                         std::uint32_t step) const {
   if (patch >= blocks_.patches()) return {0, 0};

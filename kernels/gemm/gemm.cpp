@@ -60,7 +60,7 @@ std::string problem_text(const Options& options) {
   return text;
 }
 
-/// A pinned plan, of f16 and f32 if there is no `type`.
+/// Describes the pinned plan; for f16 and f32 if `type` is null.
 void describe_plan(config::Fields& fields, Options& options, const VectorType* type) {
   constexpr config::Field kPlan{
       "plan",
@@ -73,7 +73,7 @@ void describe_plan(config::Fields& fields, Options& options, const VectorType* t
   options.plan = pinned ? std::optional(plan) : std::nullopt;
 }
 
-/// Keys of types with vectors, and keys that these lack.
+/// Describes keys of vector types, and refuses keys that these lack.
 void describe_vectors(config::Fields& fields, Options& options, const VectorType* type) {
   describe_shift(fields, options.shift, type);
   if (type == nullptr) return;
@@ -104,10 +104,10 @@ std::unique_ptr<Workload> make_vector_gemm(const Options& options, MachineCosts&
       WorkloadSummary{.problem = problem_text(type, p), .facts = {{"binds", chosen.binds}}});
 }
 
-constexpr std::uint64_t kSignStream = 3;         // of random numbers
+constexpr std::uint64_t kSignStream = 3;         // random stream
 constexpr std::uint64_t kMostHeld = 1ULL << 30;  // elements of A and B, in float
 
-/// A dense row; zeros are terms too.
+/// Converts a dense row to terms, zeros included.
 void to_terms(std::span<const float> row, std::vector<kernels::Term>& terms) {
   terms.clear();
   terms.reserve(row.size());
@@ -152,7 +152,7 @@ Gemm::Gemm(const Options& options, MachineCosts& costs)
       b_(operand(options, options.b, "b", 1)) {
   const Product& p = options.product;
   summarise({.problem = problem_text(options),
-             // The peak of the matrix unit's operation that the plan uses.
+             // The peak of the matrix unit operation that the plan uses.
              .peak_type = kernels::type_name(options.dtype, chosen_.plan.partials),
              .plan = config::resolved(chosen_.plan),
              .prediction = chosen_.prediction,
@@ -172,9 +172,9 @@ std::unique_ptr<Workload> make_gemm(const Options& options, MachineCosts& costs)
   return std::make_unique<Gemm>(options, costs);
 }
 
-/// Every element in double and to the bit, or sums of rows and columns; either way a block a tile
-/// to the bit. Where the host would have to hold too much, A is made anew row by row, and sums are
-/// of rows alone.
+/// Compares every element in double and bit by bit, or signed sums of rows and columns; in both
+/// cases one block per tile bit by bit. If the operands are too large for the host, A is
+/// regenerated row by row, and sums are of rows only.
 CheckResult Gemm::check(const TensorReader& tensors, const CheckRequest& request) const {
   const Product& p = options_.product;
   HostThreads threads(request.threads);

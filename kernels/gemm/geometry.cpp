@@ -4,7 +4,7 @@ namespace tessera::gemm {
 
 namespace {
 
-constexpr std::uint64_t kShareGrain = 16;  // bytes: the adding loop takes two 64-bit words
+constexpr std::uint64_t kShareGrain = 16;  // bytes: the adding loop processes two 64-bit words
 
 }  // namespace
 

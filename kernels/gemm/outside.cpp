@@ -8,7 +8,7 @@ using plan::Tile;
 
 namespace {
 
-/// States a whole product in rounds.
+/// Adds a whole product in rounds to a description.
 class RoundStatement {
  public:
   RoundStatement(const Problem& problem, const Plan& plan, const MachineConfig& machine,
@@ -55,12 +55,12 @@ class RoundStatement {
   }
 
  private:
-  /// A load of all of a panel, and how the tiles hold it.
+  /// The load of a whole panel, and its storage on the tiles.
   struct From {
     Storage storage;
     plan::Load load;
   };
-  /// Panels of A follow each other by k, then m; those of B by k, then n.
+  /// Panels of A are ordered by m, then k (k fastest); those of B by n, then k.
   From operand(Side side, BufferId into, const Operand* a, const Operand* b) {
     const Rounds& rounds = grid_.rounds();
     const bool of_a = round_.is_a(side);
@@ -92,7 +92,7 @@ class RoundStatement {
     };
   }
 
-  /// A part a pass and tile.
+  /// The tensor of the result: a part per pass and tile.
   [[nodiscard]] program::Tensor result(plan::OuterId y) const {
     program::Tensor tensor = tensor_of_blocks(round_);
     const Product& all = grid_.whole();
@@ -115,7 +115,7 @@ class RoundStatement {
   Geometry round_;
   const MachineConfig& machine_;
   PanelFile y_;
-  std::vector<std::uint64_t> results_;  ///< by tile: where its part of a panel of Y begins
+  std::vector<std::uint64_t> results_;  ///< by tile: offset of its part in a panel of Y
   plan::Description& description_;
   RoundSteps product_;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr config::Names<Stationary, 2> kOperands{{{"a", Stationary::a}, {"b", Stationary::b}}};
 
-/// Throws for rounds that a plan may not have.
+/// Throws KeyError for invalid rounds of a pinned plan.
 void require_rounds(const Problem& problem, const Plan& plan) {
   kernels::require_rounds(problem.outside, plan.rounds.has_value());
   if (!plan.rounds) return;

@@ -63,7 +63,7 @@ struct Candidate {
 /// The plan with the fewest predicted cycles that fits the machine's SRAM; else the one with the
 /// lowest need.
 Candidate find_plan(const Problem& problem, MachineCosts& costs);
-/// As find_plan(); throws UserError if none fits.
+/// Like find_plan(); throws UserError if none fits.
 Candidate choose_plan(const Problem& problem, MachineCosts& costs);
 
 /// A pinned plan with its costs. Throws KeyError if it is infeasible (more parts than there are

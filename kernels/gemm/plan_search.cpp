@@ -11,7 +11,7 @@ namespace tessera::gemm {
 
 namespace {
 
-/// The blocks that a product may be made of.
+/// The candidate blocks of a product.
 std::vector<BlockShape> blocks_of(const Problem& problem, Type partials) {
   std::vector<BlockShape> blocks = kernels::block_shapes(problem.unit, problem.dtype, partials);
   std::erase_if(blocks, [&](const BlockShape& block) {
@@ -20,15 +20,15 @@ std::vector<BlockShape> blocks_of(const Problem& problem, Type partials) {
   return blocks;
 }
 
-/// Supersteps that plans are tried with: all up to 8, then ever fewer.
+/// Candidate numbers of K-steps: all up to 8, then with growing gaps.
 std::vector<std::uint32_t> numbers_of_cuts(std::uint32_t most) {
   std::vector<std::uint32_t> cuts;
   for (std::uint32_t c = 1; c <= most; c = std::max(c + 1, c + c / 8)) cuts.push_back(c);
   return cuts;
 }
 
-/// Rounds of k that plans are tried with: even, so that two sets of arrays take turns; all powers
-/// of two and seven numbers between each and the next.
+/// Candidate rounds of k: 1 and even numbers, so that two sets of arrays alternate; all powers of
+/// two and up to seven numbers between each and the next.
 std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   std::vector<std::uint32_t> rounds{1};
   for (std::uint64_t power = 2; power <= most; power *= 2)
@@ -38,8 +38,8 @@ std::vector<std::uint32_t> numbers_of_rounds(std::uint32_t most) {
   return rounds;
 }
 
-/// A plan that fits is better than one that does not; of those that do not fit the one that needs
-/// less memory is. No memory at all stands for more than 32 bits address.
+/// A plan that fits is better than one that does not; among those that do not fit, the one that
+/// needs less memory. Memory 0 means more than 32 bits can address.
 bool is_better(const plan::Found& a, const plan::Found& b) {
   if (a.fits != b.fits) return a.fits;
   if (a.fits) return a.prediction.cycles < b.prediction.cycles;
@@ -52,8 +52,8 @@ bool is_better(const plan::Found& a, const plan::Found& b) {
 
 using Choice = kernels::Choice<Plan>;
 
-/// All plans of a problem: grids of parts as options, supersteps as their variants; where operands
-/// lie outside, options are also rounds of m and n, and variants rounds of k.
+/// The search over all plans of a problem: options are grids of parts, variants are K-steps; with
+/// external operands, options also include rounds of m and n, and variants are rounds of k.
 class PlanSearch {
  public:
   PlanSearch(const Problem& problem, MachineCosts& costs)
@@ -92,13 +92,13 @@ class PlanSearch {
     std::uint64_t bytes = geometry.y_bytes(kFullest);
     for (const Side side : kSides) {
       bytes += stored_bytes(geometry.bytes(side), tiles);
-      // A single tile does not bring what it stores.
+      // A single tile does not load what it stores.
       if (tiles > 1) bytes += geometry.bytes(side, kFullest, 0);
     }
     return bytes;
   }
 
-  /// All that the machine's tiles allow; `rounds`: in so many of m and n.
+  /// Adds all plans that the machine's tiles allow; `rounds`: numbers of rounds of m and n.
   void add_all(const std::optional<Rounds>& rounds = {}) {
     for (const Type partials : {Type::f16, Type::f32}) {
       if (problem_.dtype == Type::f32 && partials == Type::f16) continue;
@@ -108,8 +108,8 @@ class PlanSearch {
     }
   }
 
-  /// Adds plans in all numbers of rounds of m and n whose pass's sums fit the tiles: more rounds
-  /// move more, so few beyond the first that fit are tried.
+  /// Adds plans for numbers of rounds of m and n for which a pass's sums fit the tiles: more rounds
+  /// move more bytes, so only few beyond the first that fit are tried.
   void add_all_rounds() {
     constexpr std::uint64_t kBeyond = 8;
     const Product& all = problem_.product;
@@ -124,11 +124,10 @@ class PlanSearch {
       }
   }
 
-  /// Takes the fastest of the blocks left out so far in place of those before. False if there are
-  /// none, none of them is likely to be faster than `found`, or their plans are too many to be
-  /// looked through as well.
+  /// Replaces the plans by those of the fastest blocks left out so far. False if there are none,
+  /// none is likely to be faster than `found`, or they have too many plans to search.
   bool take_left_out(const plan::Found& found) {
-    // Blocks whose products alone take half of its cycles are hardly ever part of a faster plan.
+    // Blocks whose products alone take half of `found`'s cycles hardly ever give a faster plan.
     const std::uint64_t limit = found.fits ? found.prediction.cycles / 2 : plan::kNoLimit;
     std::uint64_t least = limit;
     for (const Blocks& each : left_out_) least = std::min(least, each.least);
@@ -144,13 +143,13 @@ class PlanSearch {
     return !plans_.bounds().empty() || take_left_out(found);
   }
 
-  /// A plan in so many supersteps, or rounds of k.
+  /// A plan with `cuts` K-steps or rounds of k.
   static Plan with_cuts(Plan plan, std::uint32_t cuts) {
     (plan.rounds ? plan.rounds->k : plan.cuts) = cuts;
     return plan;
   }
 
-  /// Numbers of rounds of k from the plan's to below twice that, all of which are needed.
+  /// Numbers of rounds of k from the plan's to below twice that, without unneeded rounds.
   [[nodiscard]] std::vector<std::uint32_t> rounds_from(Plan plan, std::uint32_t most) const {
     const auto first = std::ranges::lower_bound(cuts_, plan.rounds->k);
     const auto last = std::ranges::upper_bound(cuts_, std::min(most, 2 * plan.rounds->k - 1));
@@ -171,8 +170,8 @@ class PlanSearch {
         bound(geometry_of(problem_, plan), product));
   }
 
-  /// Numbers of rounds of k up to the next power of two are variants: where loads are beside
-  /// rounds, more of them may be faster, so each power is an option of its own.
+  /// Adds an option for each power of two of rounds of k, with the numbers up to the next power as
+  /// variants: if loads overlap rounds, more rounds may be faster.
   void add_rounds(Plan plan, std::uint32_t most, const plan::Function& product) {
     const std::uint64_t passes = std::uint64_t{plan.rounds->m} * plan.rounds->n;
     const std::uint64_t computing = passes * bound(geometry_of(problem_, plan), product);
@@ -190,15 +189,15 @@ class PlanSearch {
     }
   }
 
-  /// Plans of one block.
+  /// The plans of one block shape.
   struct Blocks {
     BlockShape block;
     Stationary stationary;
     std::optional<Rounds> rounds;
-    std::uint64_t least = 0;  ///< cycles
+    std::uint64_t least = 0;  ///< lower bound on cycles
   };
 
-  /// Blocks that may be faster than those before them; others are left out.
+  /// Adds plans of blocks that may be faster than previous ones; leaves out others.
   void add_blocks(Type partials, Stationary stationary, const std::optional<Rounds>& rounds) {
     for (const BlockShape& block : blocks_of(problem_, partials)) {
       Blocks one{block, stationary, rounds};
@@ -224,7 +223,7 @@ class PlanSearch {
     if (!grid.needs_all()) return;
     const Product most = most_parts(grid.problem().product, block, stationary);
     const plan::Function& product = functions_.product(block, false);
-    // Where rounds divide k and other parts are enough for all tiles, its parts gain nothing.
+    // If rounds divide k and parts of m and n suffice for all tiles, parts of k gain nothing.
     const bool enough = rounds && std::uint64_t{most.m} * most.n >= tiles;
     for (plan.split_k = 1; plan.split_k <= (enough ? 1 : std::min(most.k, tiles)); ++plan.split_k) {
       if (!worth(most.k, plan.split_k)) continue;
@@ -244,8 +243,8 @@ class PlanSearch {
     }
   }
 
-  /// Cycles that products of these blocks take at least: of so many even if all tiles share them
-  /// evenly, and no run past a block is shorter than the rows.
+  /// Lower bound on cycles of products with these blocks: all tiles share the blocks evenly, and
+  /// each run past a block streams all rows.
   [[nodiscard]] std::uint64_t least_cycles(const BlockShape& block, Stationary stationary) {
     const Roles its = roles(problem_.product, stationary);
     const std::uint64_t blocks =
@@ -255,12 +254,12 @@ class PlanSearch {
            machine().tiles;
   }
 
-  /// Further parts are of use only if the largest part gets smaller.
+  /// True if the last added part makes the largest part smaller.
   static bool worth(std::uint32_t blocks, std::uint32_t parts) {
     return parts == 1 || ceil_div(blocks, parts) < ceil_div(blocks, parts - 1);
   }
 
-  /// The fullest tile's product in one superstep, and what it receives for it.
+  /// Lower bound on cycles: the fullest tile's product in one superstep, and the exchange for it.
   [[nodiscard]] std::uint64_t bound(const Geometry& geometry, const plan::Function& product) {
     std::uint64_t alone = geometry.bytes(Side::w, kFullest, 0);
     std::uint64_t shared = geometry.bytes(Side::x, kFullest, 0);
@@ -271,9 +270,9 @@ class PlanSearch {
                                                          geometry.depth_blocks(0).size());
   }
 
-  /// Where contexts compete for a pipeline each size is measured, not worked out from few: then the
-  /// first block, and what a second one of columns or depth adds, but for a part in so many that
-  /// further ones may take less.
+  /// Lower bound on the cycles of a product. If contexts compete for a pipeline every size would
+  /// have to be measured: then extrapolates from the first block and a second one in columns or
+  /// depth, less 1 / kLess, since further ones may take less.
   [[nodiscard]] std::uint64_t least_product(const plan::Function& product, std::uint64_t rows,
                                             std::uint64_t columns, std::uint64_t depth) {
     constexpr std::uint64_t kLess = 8;
@@ -293,11 +292,11 @@ class PlanSearch {
   kernels::Plans<Plan> plans_;
   elf::KernelCode code_{"gemm"};
   Functions functions_;
-  std::vector<std::uint32_t> cuts_;  ///< or rounds of k
+  std::vector<std::uint32_t> cuts_;  ///< candidate K-steps or rounds of k
   std::vector<Blocks> left_out_;
-  static constexpr std::size_t kMostAgain = 1'000;  ///< a second of the processor at most
-  std::size_t again_ = 0;                           ///< plans of blocks that were left out
-  std::uint64_t best_ = UINT64_MAX / 2;             ///< least of the first `seen_` bounds
+  static constexpr std::size_t kMostAgain = 1'000;  ///< at most a second of CPU time
+  std::size_t again_ = 0;                           ///< plans added for blocks that were left out
+  std::uint64_t best_ = UINT64_MAX / 2;             ///< smallest of the first `seen_` bounds
   std::size_t seen_ = 0;
 };
 

@@ -12,7 +12,7 @@ using Operands = std::span<const Place>;
 
 struct Sample {
   CoreTile tile;
-  std::uint32_t patches, pairs;  ///< of kept blocks
+  std::uint32_t patches, pairs;  ///< patches, and pairs of kept blocks
 
   [[nodiscard]] KeptSample kept(const VectorType& type) const { return {type, patches, pairs}; }
 };
@@ -24,7 +24,8 @@ CoreTile tile_of(const CallKind& kind, std::uint64_t parts, std::uint64_t patche
           word(least_depth(*kind.type) + turns * depth_unit(*kind.type))};
 }
 
-/// A call of one worker, or of all those that share a tile, who have the same A and B.
+/// The function of a call of one worker or (shared) of all workers of a tile; samples give all the
+/// same A and B.
 plan::Function call_of(const kernels::Codelet& code, const CallKind& kind, bool shared,
                        std::vector<FittedCost::Axis> axes,
                        const std::function<Sample(const Sizes&)>& sample) {

@@ -13,10 +13,10 @@ using plan::Tile;
 
 namespace {
 
-constexpr std::uint64_t kLeastBytes = 16;  // of an array that code is given
+constexpr std::uint64_t kLeastBytes = 16;  // least bytes of an array passed to tile code
 
-/// State that the steps of a product share; functions of steps keep it. They run after all
-/// statements, so they keep `y` as it was when they were stated.
+/// State that the functions of a product's steps share and keep. They run after the description is
+/// complete, so each captures `y` as of when its step was added.
 struct Stated {
   Stated(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
          Description& description)
@@ -25,7 +25,7 @@ struct Stated {
   [[nodiscard]] bool splits_depth() const { return geometry.plan().split_k > 1; }
   [[nodiscard]] bool y_is_result() const { return !splits_depth() && !geometry.converts(); }
   [[nodiscard]] Cell cell(Tile tile) const { return geometry.cell(tile); }
-  /// The cell that a tile's arrays are sized for: in layout natural the fullest.
+  /// The cell that determines a tile's array sizes: in layout natural the fullest one.
   [[nodiscard]] Cell size_cell(Tile tile) const { return cell(geometry.natural() ? 0 : tile); }
   [[nodiscard]] Interval share(Tile tile) const { return geometry.y_share(cell(tile)); }
   [[nodiscard]] std::uint64_t pairs(Tile tile) const { return share(tile).size() / kPair; }
@@ -36,11 +36,11 @@ struct Stated {
   BufferId x{}, w{}, y{}, received{}, result{};
 };
 
-/// Where one operand waits for the superstep that takes it.
+/// Storage of one operand before the superstep that uses it.
 struct Source {
   BufferId array;
   std::function<std::vector<Storage::Piece>(const Cell&, std::uint32_t cut)> pieces;
-  /// Bytes of a tile that a superstep takes; absent: nobody asks.
+  /// Bytes of a tile that a superstep sends; absent: not needed.
   std::function<std::uint64_t(Tile, std::uint32_t cut)> bytes_on = {};
 };
 
@@ -51,7 +51,7 @@ class Statement {
       : description_(description),
         product_(std::make_shared<Stated>(geometry, machine, code, description)) {}
 
-  /// Layout blocked: A and B lie as the plan wants them.
+  /// Layout blocked: A and B are stored in the order that the plan needs.
   void blocked(const Operand* a, const Operand* b) {
     add_arrays();
     x_ = stored(Side::x, "x stored", a, b);
@@ -66,8 +66,8 @@ class Statement {
          [p = product_](Tile tile) { return p->geometry.result_bytes(p->cell(tile)); }});
   }
 
-  /// Layout blocked in rounds: others bring A and B of a round to where they wait, and take the
-  /// result of a pass.
+  /// Layout blocked in rounds: the caller loads A and B of a round into the stored arrays, and
+  /// stores the result of a pass.
   RoundSteps given() {
     add_arrays();
     x_ = stored(Side::x, "x given", nullptr, nullptr, false);
@@ -82,9 +82,9 @@ class Statement {
       description_.compute("packing", tiles(), packing());
   }
 
-  /// Layout natural: rows become panels before the product, blocks of Y rows after it.
+  /// Layout natural: converts rows to panels before the product, and blocks of Y to rows after it.
   void natural(const RowArrays& matrices) {
-    // Before the product's long code: a near address takes one instruction.
+    // Placed before the product's long code, since a near address takes one instruction.
     product_->functions.regrouping(geometry().block().y_bytes(), false);
     add_arrays();
     add_panels({relaid(Side::x, matrices.a), relaid(Side::w, matrices.b)});
@@ -95,7 +95,7 @@ class Statement {
   }
 
  private:
-  /// An operand in rows, and the panels that these become.
+  /// An operand in rows, and its panels.
   struct Relaid {
     std::shared_ptr<const Panels> panels;
     RowArray given;
@@ -107,7 +107,7 @@ class Statement {
   [[nodiscard]] Tile tiles() const { return geometry().tiles(); }
   [[nodiscard]] bool splits_depth() const { return product_->splits_depth(); }
 
-  /// `bytes` of the cell that a tile's part is sized for.
+  /// An array of bytes(geometry, size_cell(tile)) on each tile.
   template <class Bytes>
   BufferId array(std::string_view name, const Bytes& bytes, const plan::Array& of = {}) {
     return kernels::Arrays{description_, tiles()}(
@@ -154,7 +154,7 @@ class Statement {
             [storage](Tile tile, std::uint32_t cut) { return storage->bytes_on(tile, cut); }};
   }
 
-  /// As large on every tile as on the fullest.
+  /// Adds an operand's arrays for re-layout, on every tile as large as on the fullest.
   Relaid relaid(Side side, const RowArray& given) {
     const auto panels = std::make_shared<const Panels>(geometry(), side, product_->machine.tiles);
     const kernels::Arrays add{description_, panels->holders()};
@@ -200,7 +200,7 @@ class Statement {
     });
   }
 
-  /// `begins`: Y holds nothing yet; `ends`: it is complete then.
+  /// `begins`: the products overwrite Y; `ends`: Y is complete after them.
   void add_products(bool begins = true, bool ends = true) {
     const std::uint32_t cuts = geometry().plan().cuts;
     for (std::uint32_t cut = 0; cut < cuts; ++cut) {
@@ -233,8 +233,8 @@ class Statement {
     }
   }
 
-  /// Calls that make f16 results of what a tile has finished of Y in f32; none if they are of one
-  /// type, or not `wanted`.
+  /// Calls that pack a tile's finished f32 part of Y to f16 results; none if both have one type, or
+  /// if not `wanted`.
   std::function<void(Tile, Calls&)> packing(bool wanted = true) {
     if (!wanted || !geometry().converts()) return [](Tile, Calls&) {};
     return [p = product_, y = product_->y, &code = product_->functions.packing()](Tile tile,
@@ -245,7 +245,7 @@ class Statement {
     };
   }
 
-  /// From here on the parts of Y are rows.
+  /// Converts the parts of Y to rows; later steps use these.
   void add_rows_of_y() {
     const BufferId blocks = product_->y;
     const BufferId rows = product_->y_is_result() ? product_->result : add_y("y in rows");
@@ -264,8 +264,8 @@ class Statement {
                          });
   }
 
-  /// All to all within the tiles that share a part of Y: each takes its share of every other's and
-  /// adds them up.
+  /// All-to-all exchange among the tiles that share a part of Y: each receives its share from all
+  /// others and adds them.
   void add_partials() {
     description_.exchange(
         "partials", tiles(), [p = product_, y = product_->y](Tile tile, Pulls& pulls) {
@@ -294,7 +294,7 @@ class Statement {
         });
   }
 
-  /// Rows of C take what they hold of each tile's share of the finished rows.
+  /// Sends the finished rows from the tiles' shares to the stored rows of C.
   void add_result(const RowArray& c) {
     description_.exchange(
         "relayout c", product_->machine.tiles,
@@ -320,10 +320,11 @@ std::vector<Tile> representatives(const Geometry& geometry) {
   std::vector<Tile> tiles{0};
   const std::uint32_t row =
       geometry.pairs_share_x() ? geometry.column_parts() : geometry.row_parts();
-  // A pair is divided where a row of an odd number of tiles ends, or a layer; the last has none.
+  // A pair of tiles spans the end of a row or layer with an odd number of tiles; the last tile may
+  // have no partner.
   for (const std::uint32_t end : {row, geometry.layer()})
     if (end % 2 == 1 && end > 1) tiles.push_back(std::min(end, geometry.tiles() - 1));
-  // Vector code takes four rows at a time, then two, then one: a row fewer may take longer.
+  // Vector code processes four rows at a time, then two, then one: one row fewer may take longer.
   if (!geometry.block().on_unit() && geometry.row_parts() > 1)
     tiles.push_back(geometry.tile({geometry.row_parts() - 1, 0, 0}));
   return tiles;

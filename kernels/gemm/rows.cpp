@@ -3,8 +3,7 @@
 
 #include "kernels/gemm/program.h"
 
-/// Layout natural: matrices of a run as rows, the panels that these become, and what tiles take of
-/// a finished matrix.
+/// Layout natural: matrices of a run in rows, their panels, and pulls from a finished matrix.
 namespace tessera::gemm {
 
 using plan::Description;
@@ -12,7 +11,7 @@ using plan::Tile;
 
 namespace {
 
-/// Adds a piece, or lengthens the last one that it continues.
+/// Adds a piece; extends the last piece if it is contiguous.
 void append(std::vector<Storage::Piece>& pieces, const Storage::Piece& piece) {
   if (!pieces.empty()) {
     Storage::Piece& last = pieces.back();
@@ -25,7 +24,7 @@ void append(std::vector<Storage::Piece>& pieces, const Storage::Piece& piece) {
   pieces.push_back(piece);
 }
 
-/// The array of a matrix as a run begins or ends with it, as large on every tile as on the fullest.
+/// The array of a matrix before or after the run, on every tile as large as on the fullest.
 RowArray row_array(Description& description, const RowMajor& stored, std::string_view name,
                    bool keep, std::function<void(Tile, std::span<std::byte>)> contents) {
   return {stored,
@@ -36,7 +35,7 @@ RowArray row_array(Description& description, const RowMajor& stored, std::string
                              keep, std::move(contents)})};
 }
 
-/// Bytes of the finished part of a cell's Y, from the tiles that add them up.
+/// Pulls bytes of the finished part of a cell's Y from the tiles that reduce them.
 void pull_shares(const Geometry& geometry, BufferId from, Cell cell, Interval bytes, Place into,
                  Pulls& pulls) {
   const BlockShape& block = geometry.block();

@@ -6,8 +6,8 @@
 #include "kernels/layout.h"
 #include "sim/base/types.h"
 
-/// The product as the matrix unit sees it: `rows` positions of the moving operand X stream past
-/// blocks of the stationary operand W, Y[rows, columns] = X[rows, depth] W[depth, columns].
+/// The product as the matrix unit sees it: Y[rows, columns] = X[rows, depth] W[depth, columns];
+/// activation rows of the moving operand X stream past blocks of the stationary operand W.
 namespace tessera::gemm {
 
 using kernels::block_shape;
@@ -22,11 +22,11 @@ struct Product {
   std::uint32_t k = 0;
 };
 
-/// Which operand the matrix unit holds. With `a` the transposed product is computed: the positions
-/// are columns of B, and Y is C transposed.
+/// Which operand the matrix unit holds. With `a` the transposed product is computed: activation
+/// rows are columns of B, and Y is C transposed.
 enum class Stationary : std::uint8_t { a, b };
 
-/// Product with the roles given out.
+/// Sizes of a product by role.
 struct Roles {
   std::uint32_t rows;
   std::uint32_t columns;

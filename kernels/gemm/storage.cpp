@@ -21,7 +21,8 @@ Storage::Portion Storage::portion(std::size_t number) const {
           geometry_.depth_blocks(word(number / cuts % parts), word(number % cuts))};
 }
 
-/// All portions of the lines before, and those of its own lines before.
+/// Byte at which a portion begins: after all portions of earlier lines, and earlier ones of its own
+/// lines.
 std::uint64_t Storage::begin_of(std::size_t number) const {
   if (number == portions()) return bytes();
   const auto [lines, depth] = portion(number);
@@ -29,7 +30,7 @@ std::uint64_t Storage::begin_of(std::size_t number) const {
          geometry_.line_bytes(side_);
 }
 
-/// The portion that holds a byte.
+/// Number of the portion that contains `byte`.
 std::size_t Storage::portion_at(std::uint64_t byte) const {
   std::size_t low = 0;
   std::size_t high = portions();
@@ -61,7 +62,8 @@ std::uint64_t Storage::bytes_on(std::uint32_t tile, std::uint32_t cut) const {
   return bytes;
 }
 
-/// Vector `number` of a portion: the inputs of one position (X) or one input's weights (W).
+/// Writes vector `number` of a portion: the inputs of one activation row (X) or one input's weights
+/// (W).
 void Storage::fill_vector(const Portion& portion, std::uint64_t number, const Operand& a,
                           const Operand& b, Origin origin, std::span<std::byte> into) const {
   const BlockShape& block = geometry_.block();

@@ -13,9 +13,9 @@ namespace tessera::gemm {
 
 using Operand = data::DenseOperand;
 
-/// Where an operand's bytes lie before the run: in blocked layout, portion after portion in the
-/// order of its rows (X) or columns (W), dealt evenly to all tiles of the machine whatever the plan
-/// makes of them. A portion is what one superstep brings to a tile.
+/// Storage of an operand before the run in layout blocked: portion by portion in the order of its
+/// rows (X) or columns (W), distributed evenly over all tiles of the machine, independent of the
+/// plan's use of tiles. A portion is what a tile receives in one superstep.
 class Storage : public EvenStorage {
  public:
   Storage(const Geometry& geometry, Side side, std::uint32_t tiles);
@@ -24,9 +24,9 @@ class Storage : public EvenStorage {
   [[nodiscard]] std::vector<Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
   using EvenStorage::bytes_on;
-  /// Bytes on `tile` that superstep `cut` brings to tiles.
+  /// Bytes stored on `tile` that are sent in superstep `cut`.
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile, std::uint32_t cut) const;
-  /// Where in the operand what is stored begins: a row of X or column of W, and an input.
+  /// Start of the stored part in the operand: a row of X or column of W, and an input.
   struct Origin {
     std::uint64_t line = 0, depth = 0;
   };
@@ -50,22 +50,22 @@ class Storage : public EvenStorage {
   Side side_;
 };
 
-/// A rectangle of a row-major matrix, cut along the chunks that the matrix unit takes at once.
+/// A rectangle of a row-major matrix, in chunks that the matrix unit reads at once.
 struct Panel {
   std::uint64_t row, rows;      ///< first and number
   std::uint64_t chunk, chunks;  ///< first and number in each row
   std::uint32_t chunk_bytes;
-  std::uint32_t offset;  ///< in what its tile holds
+  std::uint32_t offset;  ///< byte offset in its tile's array
   std::uint32_t part;    ///< part of the rows (X) or columns (W)
   Interval depth;        ///< depth blocks
 
   [[nodiscard]] std::uint64_t bytes() const { return rows * chunks * chunk_bytes; }
 };
 
-/// Where an operand lies between re-layout and product: the depth blocks of each part of X or W,
-/// dealt evenly to all tiles. A panel comes in rows, is regrouped on its tile into the order in
-/// which it is sent on (X [depth block][row][input], W [column block][depth block][words of ldcw]),
-/// and goes to the tiles of its part.
+/// Storage of an operand between re-layout and product: the depth blocks of each part of X or W,
+/// distributed evenly over all tiles. A panel arrives in rows, is regrouped on its tile into the
+/// order in which it is sent on (X [depth block][row][input], W [column block][depth block][words
+/// of ldcw]), and is sent to the tiles of its part.
 class Panels {
  public:
   Panels(const Geometry& geometry, Side side, std::uint32_t tiles)
@@ -73,9 +73,9 @@ class Panels {
 
   [[nodiscard]] std::vector<Panel> on_tile(std::uint32_t tile) const;
   [[nodiscard]] std::uint64_t bytes_on(std::uint32_t tile) const;
-  /// Tiles 0 to this - 1 hold something.
+  /// Number of tiles that hold panels: the first ones.
   [[nodiscard]] std::uint32_t holders() const;
-  /// Where a portion lies, as Storage::pieces.
+  /// The pieces of a portion, as Storage::pieces().
   [[nodiscard]] std::vector<Storage::Piece> pieces(const Cell& cell, std::uint32_t cut) const;
 
  private:
@@ -89,8 +89,8 @@ class Panels {
   std::uint32_t tiles_;
 };
 
-/// A row-major matrix, rows padded to whole blocks, as it is given or wanted: dealt evenly to all
-/// tiles of the machine, row after row.
+/// A row-major operand or result, rows padded to whole blocks, distributed evenly over all tiles of
+/// the machine.
 class RowMajor : public EvenStorage {
  public:
   RowMajor(std::uint64_t rows, std::uint64_t pitch_bytes, std::uint32_t tiles)
@@ -101,8 +101,8 @@ class RowMajor : public EvenStorage {
   [[nodiscard]] Pieces pieces(std::uint64_t row, std::uint64_t begin, std::uint64_t end) const {
     return EvenStorage::pieces(row * pitch_ + begin, row * pitch_ + end);
   }
-  /// Calls visit(row, bytes of the row, where they begin in what the tile holds) for the rows of
-  /// which `tile` holds some, in order.
+  /// Calls visit(row, byte range in the row, offset in the tile's part) for each row of which
+  /// `tile` holds bytes, in order.
   template <class Visit>
   void for_rows(std::uint32_t tile, const Visit& visit) const {
     const std::uint64_t first = begin(tile);
@@ -113,7 +113,7 @@ class RowMajor : public EvenStorage {
       visit(row, Interval{at - row * pitch_, next - row * pitch_}, word(at - first));
     }
   }
-  /// Writes what `tile` holds of a matrix of `type`: element(row, column).
+  /// Writes the part of `tile` of a matrix with elements element(row, column) of `type`.
   template <class Element>
   void fill(std::uint32_t tile, Type type, std::span<std::byte> into,
             const Element& element) const {
@@ -128,12 +128,13 @@ class RowMajor : public EvenStorage {
   std::uint64_t pitch_;
 };
 
-/// A matrix in an array of a description: it may lie in longer rows and more of them, with padding.
+/// A matrix as a tensor over an array of a description; the array may have padded rows and more
+/// rows.
 plan::TensorOver tensor_of(program::Tensor matrix, const RowMajor& stored, program::BufferId array);
 
-/// C[m, n] as a plan of layout blocked leaves it, without its places.
+/// C[m, n] in a plan of layout blocked, without the locations of its elements.
 program::Tensor tensor_of_blocks(const Geometry& geometry);
-/// Its numbers on a tile of the geometry, which computes the part of Y from `first` on.
+/// The part of Y that a geometry computes: it begins at `first` of the product `whole`.
 struct YPart {
   Roles whole;
   Geometry::YPlace first = {};

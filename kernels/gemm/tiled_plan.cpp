@@ -12,8 +12,8 @@ using plan::Tile;
 
 namespace {
 
-/// Sizes of a side in parts, in whole `unit`s, largest first; or the one that is given. Numbers of
-/// parts: all up to `all_to`, then an eighth more each time, `most` at most.
+/// Candidate sizes of a side: the given one, or the side in parts, rounded up to `unit`s, largest
+/// first. Numbers of parts: all up to `all_to`, then growing by an eighth, at most `most`.
 std::vector<std::uint32_t> sizes_in_parts(std::uint32_t given, std::uint32_t all,
                                           std::uint32_t unit, std::uint32_t least,
                                           std::uint32_t most, std::uint32_t all_to) {
@@ -28,8 +28,8 @@ std::vector<std::uint32_t> sizes_in_parts(std::uint32_t given, std::uint32_t all
   return sizes;
 }
 
-/// All plans of a product: sizes of a tile of C and parts of the depth as options, numbers of steps
-/// as their variants.
+/// All plans of a product: options are sizes of a tile of C and parts of the depth, variants are
+/// numbers of steps.
 class TiledPlans {
  public:
   TiledPlans(const VectorPlan& pinned, const VectorProduct& problem, MachineCosts& costs,
@@ -90,7 +90,8 @@ class TiledPlans {
       plans_.add_variants(word(depths.size()), variant, bound);
     }
   }
-  /// Throws KeyError of a pinned size that makes more parts than there are tiles, or steps.
+  /// If there is no plan, throws KeyError for the pinned size that makes more parts than tiles or
+  /// steps.
   void require_any() {
     if (!plans_.bounds().empty()) return;
     const std::uint32_t parts = pinned_.depth_parts;
@@ -108,7 +109,7 @@ class TiledPlans {
   [[nodiscard]] std::uint32_t least_step() const {
     return pinned_.depth != 0 ? pinned_.depth : least_depth(*problem_.grid.type);
   }
-  /// Depths of the steps of a part, such that the last part has some of the depth.
+  /// Candidate depths of the steps of a part for which the last part is not empty.
   [[nodiscard]] std::vector<std::uint32_t> depths(std::uint32_t parts) const {
     const VectorType& type = *problem_.grid.type;
     const std::uint32_t all = problem_.product.k, k = ceil_div(all, parts);
@@ -121,8 +122,8 @@ class TiledPlans {
     });
     return depths;
   }
-  /// Cycles of one step of all of the depth; of kept blocks as if all tiles and workers had as
-  /// many.
+  /// Lower bound on cycles: a single step over all of the depth; kept blocks as if distributed
+  /// evenly over tiles and workers.
   [[nodiscard]] std::uint64_t bound(const VectorPlan& plan) {
     const VectorType& type = *problem_.grid.type;
     const Patch patch = problem_.grid.patch;
@@ -137,7 +138,7 @@ class TiledPlans {
     std::uint64_t b_bytes = CoreTile{0, plan.columns, k}.b_bytes(type);
     if (blocks_ != nullptr) {
       const std::uint64_t kept =
-          blocks_->step.size() / plan.array_columns / plan.depth_parts;  // of a tile
+          blocks_->step.size() / plan.array_columns / plan.depth_parts;  // kept blocks per tile
       sizes[1] = 1;
       sizes[2] = kept / 2 / (contexts / rows);
       b_bytes = kept * kept_bytes(type);
@@ -149,7 +150,7 @@ class TiledPlans {
     const bool kept = blocks_ != nullptr;
     const plan::Function& call = shell.function(
         products_of(code(shared_code(type, kept)), {&type, kept, Begins::zeros, Ends::results}));
-    // A pair of tiles has the same rows, or the same columns where there is one of these.
+    // A pair of tiles shares rows, or columns if there is only one column of tiles.
     std::uint64_t shared = CoreTile{plan.rows, 0, k}.a_bytes(type), alone = b_bytes;
     if (plan.array_columns == 1) std::swap(shared, alone);
     const Tile tiles = plan.array_rows * plan.array_columns * plan.depth_parts;
@@ -162,7 +163,7 @@ class TiledPlans {
     return product + plans_.call(sum, {sums, plan.depth_parts - 1U}) +
            plans_.superstep({0, sums * kSumBytes * plan.depth_parts, 0, tiles});
   }
-  /// A share of A and B or a tile of C, and those of A and B for a step.
+  /// Lower bound on bytes: a share of stored A and B or a tile of C, plus A and B of a step.
   [[nodiscard]] std::uint64_t least_bytes(const VectorPlan& plan) const {
     const VectorType& type = *problem_.grid.type;
     const auto [m, n, k] = problem_.product;
@@ -177,7 +178,7 @@ class TiledPlans {
   }
 
   VectorPlan pinned_;
-  const VectorProduct& problem_;  ///< its grid has the type and the patch alone
+  const VectorProduct& problem_;  ///< only type and patch of its grid are set
   const KeptBlocks* blocks_;
   plan::Pricing pricing_;
   elf::KernelCode code_{"gemm"};

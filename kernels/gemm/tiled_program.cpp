@@ -13,9 +13,8 @@ namespace {
 using kernels::behind;
 using plan::Tile;
 
-/// An operand as all tiles hold it, in the order in which tile code reads it: units of so many
-/// bytes, those of a panel one behind the other. A tile's part of C takes so many panels, and of
-/// each so many units a step.
+/// Storage of an operand over all tiles, in the order in which tile code reads it: units of `unit`
+/// bytes, panel by panel. A tile of C needs `panels` panels, and `units` units of each per step.
 struct Held {
   std::uint64_t unit, panels, units;
   kernels::Stored stored = {};
@@ -26,7 +25,7 @@ struct Share {
   Interval parts, patches;
 };
 
-/// A product on tiles: what its description's functions keep.
+/// A product on tiles: state that its description's functions keep.
 class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
  public:
   TiledProduct(VectorProduct of, const MachineConfig& machine)
@@ -45,7 +44,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   TiledProduct& operator=(const TiledProduct&) = delete;
 
   [[nodiscard]] const VectorGrid& grid() const { return grid_; }
-  /// Tiles that have a part of the depth, and all.
+  /// Number of tiles with one part of the depth, and of all tiles.
   [[nodiscard]] Tile tiles_of_part() const {
     return grid_.plan.array_rows * grid_.plan.array_columns;
   }
@@ -54,12 +53,12 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     return tile % tiles_of_part() / grid_.plan.array_columns;
   }
   [[nodiscard]] std::uint32_t column_of(Tile tile) const { return tile % grid_.plan.array_columns; }
-  /// Bytes of C that a tile ends with: all of its own or, of parts of the depth, a share.
+  /// Bytes of C that a tile finishes: its whole tile of C or, with parts of the depth, a share.
   [[nodiscard]] std::uint64_t c_bytes(Tile tile) const { return ended(tile).size() * kResultBytes; }
-  /// Tiles that stand for all: in some steps one that computes most, those whose pair is divided,
+  /// Representative tiles: the busiest of some steps, those whose pair partner needs other data,
   /// and the last.
   [[nodiscard]] std::vector<Tile> stand_for_all() const {
-    constexpr std::uint32_t kMostSteps = 16;  // evenly chosen
+    constexpr std::uint32_t kMostSteps = 16;  // evenly spaced
     std::vector<Tile> all{0, tiles() - 1};
     for (const Tile end : {grid_.plan.array_columns, tiles_of_part()})
       if (end % 2 == 1 && end > 1) all.push_back(std::min(end, tiles() - 1));
@@ -78,7 +77,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     }
     return sorted_once(std::move(all));
   }
-  /// A by panels of a patch's rows: [row][input].
+  /// A in panels of a patch's rows; a unit is [row][input].
   [[nodiscard]] Held held_a(plan::Description& d) const {
     Held a{std::uint64_t{grid_.patch.rows} * type_.inputs * type_.bytes, parts_,
            tile_.depth / type_.inputs};
@@ -91,7 +90,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
          });
     return a;
   }
-  /// B by panels of a patch's columns, [block][input][column]; of kept blocks tile by tile.
+  /// B in panels of a patch's columns, a unit is [block][input][column]; kept blocks tile by tile.
   [[nodiscard]] Held held_b(plan::Description& d) const {
     const std::uint32_t columns = column_unit(type_, grid_.patch);
     Held b{std::uint64_t{columns} * type_.inputs * type_.bytes, patches_,
@@ -109,7 +108,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
          });
     return b;
   }
-  /// The lists of a tile's kept blocks, step by step: it has them from the beginning.
+  /// The lists of a tile's kept blocks, step by step; they are constants.
   [[nodiscard]] Place lists(plan::Description& d) const {
     const std::uint32_t each = grid_.kept->list_bytes();
     plan::Array lists{"lists",
@@ -124,9 +123,9 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   }
   [[nodiscard]] std::uint64_t b_buffer_bytes() const {
     if (!grid_.kept) return tile_.b_bytes(type_);
-    return grid_.kept->block_bytes() + std::uint64_t{2} * kept_bytes(type_);  // it reads ahead
+    return grid_.kept->block_bytes() + std::uint64_t{2} * kept_bytes(type_);  // with read-ahead
   }
-  /// Pulls of a tile's panels of A or B for a step; `place`: its row or column.
+  /// Pulls a tile's panels of A or B for a step; `place`: its row or column.
   void pull(const Held& from, std::uint64_t place, Place into, Tile tile, std::uint32_t step,
             Pulls& pulls) const {
     const std::uint64_t bytes = from.units * from.unit;
@@ -136,13 +135,12 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
       from.stored.pull({at, at + bytes}, behind(into, i * bytes), pulls);
     }
   }
-  /// The workers' shares of a tile's product, whose operands are given as if one worker did all of
-  /// it.
+  /// Divides a tile's product, given as for a single worker, among the workers.
   [[nodiscard]] std::vector<CoreProduct> workers(const CoreProduct& whole, Tile tile,
                                                  std::uint32_t step) const {
     const CoreTile patch = this->patch();
     std::vector<CoreProduct> all;
-    std::uint64_t before = 0;  // patches
+    std::uint64_t before = 0;  // patches before this worker's
     for (const Share& share : shares(tile)) {
       CoreProduct& worker = all.emplace_back(whole);
       worker.tile.rows = word(share.parts.size() * patch.rows);
@@ -172,7 +170,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   [[nodiscard]] std::uint64_t sent(const Held& a, const Held& b, Tile tile) const {
     return ceil_div(a.stored.bytes_on(tile) + b.stored.bytes_on(tile), std::uint64_t{grid_.steps});
   }
-  /// A tile's pulls of its share of all parts' sums, part by part, which add_up() adds up.
+  /// Pulls a tile's share of all parts' sums, part by part, for add_up().
   void pull_sums(Place sums, Place into, Tile tile, Pulls& pulls) const {
     const Interval own = ended(tile);
     if (own.size() == 0) return;
@@ -185,7 +183,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     const std::uint64_t own = ended(tile).size();
     if (own > 0) calls.add(sum, {own, grid_.parts - 1U}, {parts, into});
   }
-  /// Sizes, as products_of() says, of the worker that has most to do.
+  /// Sizes of products_of() for the busiest worker.
   [[nodiscard]] Sizes sizes(Tile tile, std::uint32_t step) const {
     Sizes most{0, 0, 0};
     for (const Share& share : shares(tile)) {
@@ -200,12 +198,12 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     }
     return most;
   }
-  /// C [worker][part][patch][block][row][column].
+  /// Adds the runs of a tile of C, stored as [worker][part][patch][block][row][column].
   void add_runs(Tile tile, program::Runs& runs) const {
     const std::uint64_t m = of_.product.m, n = of_.product.n;
     const std::uint64_t each = kResultBytes / type_.bytes;
     const Interval own = ended(tile);
-    std::uint64_t at = 0;  // from the first of the numbers that the tile ends with
+    std::uint64_t at = 0;  // index in the numbers that the tile finishes
     at -= own.begin * each;
     const auto add_row = [&](std::uint64_t row, std::uint64_t column) {
       if (at < own.size() * each && row < m && column < n) {
@@ -227,21 +225,20 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   }
 
  private:
-  /// Number of a step of a tile among those of all parts of the depth.
+  /// Number of a tile's step, counted over all parts of the depth.
   [[nodiscard]] std::uint32_t step_of(Tile tile, std::uint32_t step) const {
     return tile / tiles_of_part() * grid_.steps + step;
   }
   [[nodiscard]] CoreTile patch() const {
     return {grid_.patch.rows, column_unit(type_, grid_.patch), tile_.depth};
   }
-  /// Accumulators, in the order of sums, that a tile adds up and ends with.
+  /// The accumulators, in the order of sums, that a tile reduces and finishes.
   [[nodiscard]] Interval ended(Tile tile) const {
     const std::uint64_t all =
         std::uint64_t{parts_} * patches_ * patch().sum_bytes(type_) / kSumBytes;
     return EvenSplit{all, grid_.parts}.part(tile / tiles_of_part());
   }
-  /// Adds the array of an operand, for so many tiles of C along it; `write(unit, into)` writes a
-  /// unit.
+  /// Adds the array of an operand for `tiles` tiles of C along it; write(unit, into) writes a unit.
   template <class Write>
   void hold(plan::Description& d, std::string_view name, Held& held, std::uint64_t tiles,
             std::uint64_t grain, Write write) const {
@@ -251,7 +248,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
                      kernels::fill_units(first, into, unit, write);
                    }};
   }
-  /// Writes a step's inputs of a panel of so many `lines` of the operand, which has so many.
+  /// Lines of a panel, and of the operand. write_unit() writes a step's inputs of a panel.
   struct Lines {
     std::uint32_t lines, all;
   };
@@ -267,7 +264,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
         store_number(type_, value(line + l, first + i),
                      into.data() + std::size_t{at(l, i)} * type_.bytes);
   }
-  /// Pairs of kept blocks in some patches of a column of tiles.
+  /// Pairs of kept blocks in `patches` of a column of tiles.
   [[nodiscard]] std::uint32_t pairs(std::uint32_t column, std::uint32_t step,
                                     const Interval& patches) const {
     std::uint32_t sum = 0;
@@ -275,8 +272,8 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
       sum += grid_.kept->pairs_of_patch(column, step, word(patch));
     return sum;
   }
-  /// Ends of the workers' patches, the same in all steps: sums stay where they are. Kept blocks:
-  /// workers have about as many pairs of steps.
+  /// Ends of the workers' patches, the same in all steps, since sums stay with their worker. With
+  /// kept blocks workers get about equally many pairs of steps.
   [[nodiscard]] std::vector<std::uint64_t> columns_of_workers(std::uint32_t column) const {
     const std::uint32_t across = contexts_ / worker_rows_;
     std::vector<std::uint64_t> ends;
@@ -292,7 +289,7 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
     const std::uint64_t all = std::accumulate(of_patch.begin(), of_patch.end(), std::uint64_t{0});
     std::uint64_t before = 0;
     for (std::uint32_t patch = 0; patch < patches_; ++patch) {
-      // It belongs to the worker that its middle is due to.
+      // A patch goes to the worker in whose share its middle lies.
       const std::uint64_t middle = 2 * before + of_patch[patch];
       while (ends.size() + 1 < across && middle * across >= 2 * all * (ends.size() + 1))
         ends.push_back(patch);
@@ -316,9 +313,9 @@ class TiledProduct : public std::enable_shared_from_this<TiledProduct> {
   const VectorType& type_;
   CoreTile tile_;
   std::uint32_t contexts_;
-  std::uint32_t parts_, patches_;  ///< per tile of C
+  std::uint32_t parts_, patches_;  ///< in a tile of C
   std::uint32_t worker_rows_;
-  /// By column of tiles, or for all: where the patches of each worker of a row end.
+  /// By column of tiles, or one for all: the end of each worker's patches.
   std::vector<std::vector<std::uint64_t>> worker_ends_;
 };
 

@@ -7,15 +7,15 @@
 namespace tessera::gemm {
 namespace {
 
-/// The expected row of C, from a row of A and all of B, row after row, in plain loops.
+/// Computes the expected row of C from a row of A and all of B (row-major), in plain loops.
 struct PlainProduct {
   const VectorType* type;
   std::uint32_t depth, columns;
   std::uint32_t shift;
-  std::uint32_t step;      ///< sums are rounded to results after so many terms; 0: at the end alone
-  std::uint32_t part = 0;  ///< bf16: so many terms are added up, then these sums; 0: all
+  std::uint32_t step;      ///< terms after which sums are rounded to results; 0: only at the end
+  std::uint32_t part = 0;  ///< bf16: terms per partial sum; partial sums are then added; 0: one sum
 
-  /// A row of integers; Sum: i32 wraps, i64.
+  /// A row of integers; Sum: i32 (wraps) or i64.
   template <class Sum>
   void row(std::span<const std::int16_t> a, std::span<const std::int16_t> b,
            std::span<double> c) const {
@@ -68,7 +68,7 @@ void read(const RowReader& reader, std::uint32_t row, std::span<std::int16_t> in
                          [](float number) { return static_cast<std::int16_t>(number); });
 }
 
-/// Compares C with what `plain` makes of rows of A and of all of B.
+/// Compares C with the rows that `plain` computes from rows of A and all of B.
 template <class Number, class Plain>
 CheckResult compared(const VectorProduct& of, const RowReader& b_rows, const TensorReader& tensors,
                      const CheckRequest& request, const Plain& plain) {

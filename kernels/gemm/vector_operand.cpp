@@ -57,9 +57,9 @@ program::Tensor tensor_of(std::string name, const VectorOperand& operand, std::u
 
 std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint32_t shift) {
   const auto most = static_cast<double>(type.most());
-  // Values spread evenly deviate by their largest / sqrt(3), sums by its square and the root of the
-  // depth.
-  constexpr double kOften = 3;  // deviations that still fit
+  // Uniform values have a standard deviation of largest / sqrt(3); sums of products have its square
+  // times the root of the depth.
+  constexpr double kOften = 3;  // standard deviations that still fit
   const double squared =
       std::ldexp(most, static_cast<int>(shift)) * 3 / (kOften * std::sqrt(depth));
   return static_cast<std::uint32_t>(std::clamp(std::floor(std::sqrt(squared)), 1.0, most));
@@ -68,7 +68,7 @@ std::uint32_t largest_for(const VectorType& type, std::uint32_t depth, std::uint
 float nearest_bf16(float value) {
   const double wide = value;
   if (wide == 0 || !std::isfinite(wide)) return value;
-  constexpr int kBits = 8;  // of a significand
+  constexpr int kBits = 8;  // bits of a significand
   constexpr int kLeast = -133;
   int exponent = 0;
   std::frexp(wide, &exponent);

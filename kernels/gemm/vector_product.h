@@ -83,7 +83,7 @@ struct VectorGrid {
   std::uint32_t m, n, k;  ///< with padding
   std::uint32_t row_blocks, column_blocks;
   std::uint32_t parts, steps;             ///< parts of the depth, steps of a part
-  std::shared_ptr<const KeptTiles> kept;  ///< kept blocks of B, if not all are
+  std::shared_ptr<const KeptTiles> kept;  ///< kept blocks of B; null: B is dense
 
   /// Initial and final values of the product in a step of a block.
   [[nodiscard]] Begins begins(std::uint32_t step) const {
@@ -116,7 +116,7 @@ struct VectorGrid {
   }
 };
 
-/// The operands' names for users. `transposed`: C is the transpose of the computed product.
+/// Tensor names for users. `transposed`: C is the transpose of the computed product.
 struct ProductNames {
   const char* a = "A";
   const char* b = "B";
