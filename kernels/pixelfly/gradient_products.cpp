@@ -57,7 +57,7 @@ GradientPlan plan_products(const GradientMatrices& of, const sparse::Shape& shap
                     {}};
   plan.squares = std::move(squares);
   if (!rows.t || !plan.dw.misfit.empty()) return plan;
-  // On the unit T is weights: a row of its blocks has all rows of X as positions.
+  // On the unit T is the weights; all rows of X stream past each row of its blocks.
   const std::uint64_t left = beside + plan.dw.results().each();
   const SampledOperands operands = on_unit
                                        ? SampledOperands{{*rows.t}, {b.front()}, left, true, true}
@@ -123,7 +123,7 @@ using program::Role;
 
 namespace {
 
-/// Calls visit(number of the block, its elements side by side, at) for what a tile holds.
+/// Calls visit(block number, run of contiguous elements, at) for a tile's part of the results.
 template <class Visit>
 void for_runs(const Sampled& plan, std::size_t tile, const Visit& visit) {
   const std::uint64_t size = plan.partition.shape.bytes();

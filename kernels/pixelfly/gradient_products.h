@@ -12,7 +12,7 @@ namespace tessera::pixelfly {
 /// The plans of all products, which belong to one program.
 struct GradientPlan {
   std::optional<spmm_static::Plan> z,
-      t;  ///< none if the rank is 0, nor dv; nor if others plan them
+      t;  ///< none if the rank is 0 (nor dv), or if planned by others
   Sampled dw;
   std::optional<Sampled> dv;
   std::vector<EvenStorage> squares = {};  ///< converted to squares

@@ -20,7 +20,7 @@ double scaled(double value, float factor, program::Type type) {
 
 namespace {
 
-/// Runs as workers read them, who share words.
+/// Factor runs in the workers' format; workers divide words.
 struct FactorLists {
   FactorLists(program::Type type, const std::vector<FactorRun>& runs, std::uint32_t workers) {
     const std::uint64_t lanes = 8 / data::element_bytes(type);
@@ -28,7 +28,7 @@ struct FactorLists {
     for (const FactorRun& run : runs) elements += run.count;
     words = {ceil_div(elements, lanes), workers};
     auto run = runs.begin();
-    std::uint64_t used = 0;  // of that run
+    std::uint64_t used = 0;  // elements used of that run
     for (std::uint32_t w = 0; w < workers; ++w) {
       std::uint64_t left = std::min(words.part(w).end * lanes, elements) -
                            std::min(words.begin(w) * lanes, elements);
@@ -45,7 +45,7 @@ struct FactorLists {
       first.push_back(word(list.size()));
     }
   }
-  /// Adds each worker's arguments: its list in `stored`, how many runs, the first byte.
+  /// Adds each worker's arguments: its list in `stored`, number of runs, first byte.
   void add_arguments(std::vector<program::Argument>& arguments, BufferId stored) const {
     for (std::uint32_t w = 0; w < words.parts; ++w) {
       arguments.emplace_back(Place{stored, word(first[w] * sizeof(std::uint32_t))});
@@ -55,14 +55,14 @@ struct FactorLists {
   }
 
   EvenSplit words;
-  std::vector<std::uint32_t> list, first{0};  ///< `first`: of each worker
+  std::vector<std::uint32_t> list, first{0};  ///< `first`: each worker's start in the list
 };
 
 std::string typed(const char* name, program::Type type) {
   return fmt::format("{}_{}", name, config::name_of(data::kFloatTypes, type));
 }
 
-/// An array of the runs as workers read them.
+/// An array of the runs in the workers' format.
 BufferId list_of(const sparse::Statement& statement, program::Type type,
                  const Scaling::Runs& runs) {
   const auto lists = [type, runs, workers = statement.contexts](sparse::Tile tile) {

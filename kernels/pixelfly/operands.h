@@ -15,7 +15,7 @@
 /// and 1 - gamma are f32.
 namespace tessera::pixelfly {
 
-/// An element's factor, numbered as in the tile code.
+/// The factor of an element, numbered as in the tile code.
 enum class Factor : std::uint8_t {
   of_s,   ///< gamma
   of_uv,  ///< 1 - gamma
@@ -65,8 +65,8 @@ class Scaling {
   Scaling(const sparse::Statement& statement, program::Type type, BufferId gamma, const Runs& runs);
   /// Adds calls for `to` = `from` times factors; both may be the same.
   void add(Calls& calls, sparse::Tile tile, BufferId from, BufferId to) const;
-  /// Scales gradients in place and adds to `sums`, one f32 a worker, each worker's part of the
-  /// gradient of gamma: the sum of gradient times weight over S minus that over U. Runs are whole
+  /// Scales gradients in place and writes to `sums`, one f32 per worker, each worker's part of the
+  /// gradient of gamma: the sum of gradient x weight over S minus that over U. Runs are whole
   /// words. `code`: gradient_code().
   void add_gradients(Calls& calls, sparse::Tile tile, sparse::Codelet code, BufferId gradients,
                      BufferId weights, BufferId sums) const;
@@ -91,7 +91,7 @@ constexpr std::uint64_t kSumBytes = 16;
 enum class Pass : std::uint8_t {
   forward,      ///< Y = W X
   grad_input,   ///< dX = W^T dY
-  grad_weights  ///< dS = dY X^T where S has blocks, dU = dY (V^T X)^T, dV = X (U^T dY)^T
+  grad_weights  ///< dS = dY X^T at S's blocks, dU = dY (V^T X)^T, dV = X (U^T dY)^T
 };
 
 /// S[m, k] in blocks, U[m, rank], V[k, rank]; rank 0: no U and V. W = gamma S + (1 - gamma) U V^T;
@@ -109,8 +109,8 @@ struct Layer {
 
 /// Two consecutive products: Z = `inner` D, result = `outer` [D ; Z] for a dense D.
 struct Chain {
-  sparse::BlockMatrix inner;  ///< all blocks; rows up to whole blocks of `outer`, those without
-                              ///< blocks are zero; of no rows if the rank is 0
+  sparse::BlockMatrix inner;  ///< all blocks exist; rows padded to whole blocks of `outer`,
+                              ///< padding is zero; no rows if the rank is 0
   sparse::BlockMatrix outer;  ///< block columns of D, then those of Z
   const char* result;         ///< Y or dX, and the name of Z: Z or T
   const char* low_rank;

@@ -25,9 +25,9 @@ data::DenseOperand factor(const Options& options, std::uint32_t rows, const std:
   return {rows, options.rank, weights.dtype, {file, key, weights.seed, stream}};
 }
 
-/// Throws KeyError if U and V alone are more than all tiles hold, before anything is made of them.
+/// Throws KeyError if U and V alone exceed the memory of all tiles, before anything is allocated.
 void require_room(const Options& options, std::uint64_t rows, const MachineConfig& machine) {
-  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // of such ones the planner tells more
+  constexpr std::uint64_t kCheap = std::uint64_t{1} << 24;  // below, the planner's error says more
   if (rows * options.rank <= kCheap) return;
   const std::uint64_t bytes = std::uint64_t{machine.tiles} * machine.tile.sram_kib * 1024;
   const std::uint64_t most = bytes / data::element_bytes(options.weights.dtype) / rows;
@@ -37,7 +37,7 @@ void require_room(const Options& options, std::uint64_t rows, const MachineConfi
                  options.rank, most, rows * options.rank, machine.tiles, machine.tile.sram_kib);
 }
 
-/// Rejects operands that the pass does not read.
+/// Rejects keys that the pass does not use.
 void require_passes(config::Fields& fields, const Options& options) {
   const Pinned& plan = options.plan;
   const bool weights = options.pass == Pass::grad_weights;
@@ -61,7 +61,7 @@ void require_passes(config::Fields& fields, const Options& options) {
   only(!weights, kProducts, "plan.rounds", plan.rounds != 0);
 }
 
-/// The form that plans of products pin, and the key of one that does; they share one.
+/// The form that pinned plans share, and the key of one of them.
 struct PinnedUnit {
   const char* key;
   kernels::Form form;
@@ -81,10 +81,9 @@ PinnedUnit pinned_unit(const Pinned& plan) {
   return unit;
 }
 
-/// Adds blocks of the unit that want operands to lie otherwise: they make other gradients. Without
-/// a low rank, one block of each depth is added. With one, blocks of each depth and each number of
-/// outputs are, if they need fewer columns of padding than the first: low-rank products suit the
-/// largest blocks.
+/// Adds unit blocks that need other operand layouts: they allow other forms of gradients. With rank
+/// 0, adds one block of each depth. Otherwise adds blocks of each depth and number of outputs that
+/// need fewer padding columns than the first: the largest blocks suit low-rank products.
 void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
                 const MachineConfig& machine) {
   const sparse::Shape first = shapes.front();
@@ -106,7 +105,7 @@ void add_depths(std::vector<sparse::Shape>& shapes, const Options& options,
   }
 }
 
-/// X, or in pass grad_input dY.
+/// The operand X; in pass grad_input dY.
 data::DenseOperand operand_x(const Options& options, const Layer& layer) {
   const bool back = options.pass == Pass::grad_input;
   return {back ? layer.s.rows : layer.s.columns,
@@ -136,7 +135,7 @@ Layer make_layer(const Options& options, const MachineConfig& machine) {
           factor(options, columns, options.v, "v", sparse::kRightStream), options.gamma};
 }
 
-/// Blocks of S, parameters, and what they are over those of a dense layer.
+/// Facts for the report: blocks of S, parameters, and their ratio to a dense layer's.
 nlohmann::ordered_json facts_of(const Options& options, const Layer& layer) {
   const double dense = static_cast<double>(layer.s.rows) * layer.s.columns;
   nlohmann::ordered_json facts;
@@ -161,7 +160,7 @@ std::string problem_of(const Options& options) {
                      gamma, options.n, pass);
 }
 
-/// Passes forward and grad_input.
+/// The workload of passes forward and grad_input.
 class Pixelfly : public LayerWorkload {
  public:
   /// Throws as LayerWorkload(), and UserError if no plan fits.
@@ -190,7 +189,7 @@ class Pixelfly : public LayerWorkload {
         data::tensor_of(options_.pass == Pass::forward ? "X" : "dY", x_, shape_.type));
     return plan::lower(of.description);
   }
-  /// Z and Y, each of what the machine multiplied.
+  /// Checks Z and Y, each from the operands that the machine multiplied.
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
     HostThreads threads(request.threads);

@@ -16,7 +16,7 @@
 namespace tessera::pixelfly {
 
 struct Options {
-  sparse::WeightOptions weights;  ///< S, and the type and seed of all
+  sparse::WeightOptions weights;  ///< S; type and seed of all operands
   std::uint32_t rank = 32;
   std::string u, v;      ///< .npy files; empty: seeded
   std::string x;         ///< .npy file of X (in pass grad_input dY)

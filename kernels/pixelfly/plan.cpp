@@ -31,21 +31,21 @@ class ChainPlanner {
         pinned_(pinned),
         capacity_(sram_bytes(costs.machine().tile)) {}
 
-  /// As few rounds as fit. Throws UserError if none do.
+  /// Searches for the fastest of the plans with few rounds. Throws UserError if none fits.
   ChainPlan best() {
     const std::uint32_t most = ceil_div(n_, shape_.lanes());
     const std::uint32_t first = std::max(pinned_.rounds, 1U);
     std::optional<ChainPlan> best;
-    std::uint64_t least = UINT64_MAX;  // bytes of the closest that does not fit
+    std::uint64_t least = UINT64_MAX;  // bytes of the smallest plan that does not fit
     for (std::uint32_t rounds = first; rounds <= most; rounds += (rounds + 2) / 3) {
       if (rounds > first && !cuts(rounds)) break;
       std::optional<ChainPlan> plan = run(rounds);
-      // A plan that fits barely may take longer than one with a round more.
+      // A plan that barely fits may take longer than one with more rounds.
       const bool better = plan && (!best || plan->prediction.cycles < best->prediction.cycles);
       if (best && !better) break;
       if (better) best = std::move(plan);
       if ((best && rounds == 1) || pinned_.rounds != 0) break;
-      // From some number on the lists of rounds need more than their columns.
+      // From some number of rounds on, their lists need more memory than columns save.
       if (!best && least_ < UINT64_MAX && least_ > least) break;
       least = std::min(least, least_);
     }
@@ -54,8 +54,8 @@ class ChainPlanner {
   }
 
  private:
-  /// The outer product is planned first; what it holds meanwhile the inner one has beside it. Where
-  /// that leaves too little room, the outer one is planned for less. Nothing if none fits.
+  /// Plans the outer product first; the memory that it holds meanwhile is reserved for the inner
+  /// one. If that leaves too little room, plans the outer one for less. None if nothing fits.
   std::optional<ChainPlan> run(std::uint32_t rounds) {
     constexpr std::uint64_t kSteps = 4;
     lie(rounds);
@@ -68,18 +68,18 @@ class ChainPlanner {
           plan.outer.misfit.empty() && plan.inner ? plan.inner->misfit : plan.outer.misfit;
       if (!why.empty()) {
         if (why_.empty()) why_ = why;
-        break;  // with less room it does not fit either
+        break;  // it does not fit with less room either
       }
       if (fits(plan)) return plan;
     }
     return std::nullopt;
   }
-  /// True if pinned intervals go into the columns of a round.
+  /// True if a round has enough columns for the pinned intervals.
   [[nodiscard]] bool cuts(std::uint32_t rounds) const {
     const std::uint32_t words = ceil_div(ceil_div(n_, rounds), shape_.lanes());
     return std::max(pinned_.sparse.parts, pinned_.low_rank.parts) <= words;
   }
-  /// Where X, Z and Y of a round lie.
+  /// Sets the storage of X, Z and Y of a round.
   void lie(std::uint32_t rounds) {
     rounds_ = rounds;
     columns_ = ceil_div(n_, rounds);
@@ -95,7 +95,7 @@ class ChainPlanner {
     y_ = rows(shape_, std::uint64_t{chain_.outer.block_rows()} * shape_.block);
   }
   [[nodiscard]] std::uint64_t made() const { return x_.size() > 1 ? x_[1].storage.each() : 0; }
-  /// Bytes of a tile: X that waits, or Y and Z that are done, of the other rounds.
+  /// Bytes per tile of the other rounds: X still to be used, or finished Y and Z.
   [[nodiscard]] std::uint64_t others() const {
     return (rounds_ - 1) * std::max(x_.front().storage.each(), y_.each() + made());
   }
@@ -114,8 +114,8 @@ class ChainPlanner {
                               held(plan.outer) + x_.front().storage.each() + others()});
     return plan;
   }
-  /// Bytes that the outer product holds while the inner one runs: values of W, where they are
-  /// needed from the second round on, and lists.
+  /// Bytes that the outer product holds while the inner one runs: values of W (with several rounds
+  /// in their final place) and lists.
   [[nodiscard]] std::uint64_t held(const spmm_static::Plan& outer) const {
     const spmm_static::Partition& of = outer.partition;
     const bool shared = of.shares_values() && rounds_ == 1;
@@ -129,7 +129,7 @@ class ChainPlanner {
     return most + list + outer.memory[static_cast<std::size_t>(program::Category::exchange)];
   }
 
-  /// Takes the time of the program, which says whether it fits.
+  /// Sets the plan's prediction from its program; true if that fits.
   [[nodiscard]] bool fits(ChainPlan& plan) {
     const std::uint32_t contexts = pricing_.machine().tile.contexts;
     plan::Space space;
@@ -158,11 +158,11 @@ class ChainPlanner {
   std::uint32_t rounds_ = 1, columns_ = 0;
   std::vector<spmm_static::DenseRows> x_;
   EvenStorage y_;
-  std::uint64_t least_ = UINT64_MAX;  ///< bytes of the closest of the last rounds
-  std::string why_;                   ///< why none did
+  std::uint64_t least_ = UINT64_MAX;  ///< bytes of the smallest plan of the last number of rounds
+  std::string why_;                   ///< why none fits
 };
 
-/// States that the values of the outer product are multiplied in place by their factors.
+/// Adds the step that multiplies the values of the outer product by their factors, in place.
 void scale(const Statement& statement, const Chain& chain, const Partition& outer,
            BufferId values) {
   const Scaling scaling(statement, outer.shape.type, *chain.gamma,

@@ -14,14 +14,14 @@ using spmm_static::RowRun;
 
 namespace {
 
-/// A worker's block rows and the rows of each block (passes), what lies before them in the list
-/// (u16) and in the values (blocks), and its own blocks.
+/// A worker's block rows and the rows of each block (passes), their start in the list (u16) and in
+/// the values (blocks), and its number of blocks.
 struct Worker {
   sparse::WorkerRows part;
   std::uint32_t list = 0, blocks = 0, own = 0;
 };
 
-/// Rows of A and of B, partial blocks, lists.
+/// Places of rows of A and of B, partial blocks, lists.
 struct Places {
   Place a, b, partial, list;
 };
@@ -30,7 +30,7 @@ program::Vertex gradient_product(Codelet code, const sparse::Shape& shape, const
   const std::uint32_t row = width * shape.bytes();
   const std::uint32_t block = shape.block * shape.block * std::uint32_t{sizeof(float)};
   std::vector<program::Argument> arguments{places.b, places.a, row / 8 - 1, row, shape.block, 0U};
-  // A pass is a row of a block of results, which is a row of A and all rows of one of B's.
+  // A pass is a row of a result block: a row of A times all rows of a block row of B.
   for (const Worker& worker : workers)
     arguments.insert(arguments.end(),
                      {Place{places.list.buffer, 2 * worker.list},
@@ -43,8 +43,8 @@ Codelet gradient_codelet(const Statement& statement, const sparse::Shape& shape)
   return statement.codelet(fmt::format("block_gradient_{}", kernels::type_name(shape.type)));
 }
 
-/// Some workers do the same, the others nothing. Sizes: block rows of a worker, further blocks of
-/// the last one (one more), rows of a block, words of a row, workers that have some.
+/// Sample calls in which busy workers have equal work. Sizes: block rows of a worker, blocks of the
+/// last one, rows of a block, words of a row, busy workers.
 plan::Function gradient_function(const Statement& statement, const sparse::Shape& shape) {
   const Codelet code = gradient_codelet(statement, shape);
   const auto list = [](const Sizes& sizes) {
@@ -67,7 +67,7 @@ plan::Function gradient_function(const Statement& statement, const sparse::Shape
             return gradient_product(code, shape, {at[0], at[1], at[2], at[3]},
                                     word(sizes[3] * shape.lanes()), workers);
           },
-          // All write the same: what they take is asked, not what comes out.
+          // All workers write the same place: only time is measured, not results.
           [shape, list](const Sizes& sizes) {
             const std::uint64_t rows = sizes[3] * 8 * shape.block;
             const std::uint64_t blocks = sizes[0] + sizes[1] - 1;
@@ -85,9 +85,9 @@ std::uint64_t work_of(const Worker& worker) {
   return std::uint64_t{worker.own} * worker.part.passes;
 }
 
-/// Workers share block rows, and rows of blocks where there are few.
+/// Divides block rows among workers, and rows of blocks if block rows are few.
 std::vector<Worker> divide(const Share& share, std::uint32_t block, std::uint32_t contexts) {
-  std::vector<std::uint64_t> before{0};  // blocks
+  std::vector<std::uint64_t> before{0};  // blocks before each block row
   for (const spmm_static::RowRun& run : share.rows)
     before.push_back(before.back() + run.last - run.first);
   const auto worker = [&](const sparse::WorkerRows& part) -> Worker {
@@ -102,7 +102,7 @@ std::vector<Worker> divide(const Share& share, std::uint32_t block, std::uint32_
                 worker);
 }
 
-/// For each block row the place of its rows of A, its blocks, the place of each one's rows of B.
+/// For each block row: place of its rows of A, number of blocks, place of each block's rows of B.
 std::vector<std::uint16_t> list_of(const Partition& partition, const Part& part,
                                    const Share& share) {
   std::vector<std::uint16_t> list;
@@ -116,7 +116,7 @@ std::vector<std::uint16_t> list_of(const Partition& partition, const Part& part,
   return list;
 }
 
-/// Turns rows of `bytes(tile)` bytes in blocks to rows of words.
+/// Transposes `bytes(tile)` bytes of rows in blocks to rows of words.
 sparse::Transposition turning(const Statement& statement,
                               const std::shared_ptr<const SampledWork>& work,
                               std::uint64_t (SampledWork::*bytes)(Tile) const) {
@@ -131,10 +131,10 @@ sparse::Transposition turning(const Statement& statement,
           sparse::Direction::to_rows};
 }
 
-/// How rows of A become weights: where the unit gives other outputs at once than it takes inputs
-/// of a block, pieces of the block rows that are weights together are regrouped.
+/// Conversion of rows of A to weights: if the unit's outputs differ from the inputs it takes of a
+/// block, pieces of the block rows that form the weights are regrouped.
 struct Weights {
-  std::uint64_t pieces;  ///< 0: they are as they lie
+  std::uint64_t pieces;  ///< 0: no conversion
   struct {
     std::uint64_t rows, chunks;
     std::uint32_t bytes;  ///< bytes per chunk
@@ -153,8 +153,8 @@ Weights weights_of(const Sampled& plan, std::uint64_t columns) {
           false};
 }
 
-/// Pulls block rows of A, and rows of B; on the unit squares of B: the rows of B of a row's blocks
-/// lie beside each other.
+/// Pulls block rows of A, and rows (on the unit squares) of B: the rows of B for a row's blocks are
+/// contiguous.
 void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Arrays& b,
                    BufferId left, BufferId right, Pulls& pulls) {
   const auto& [part, share] = work.cells[tile];
@@ -183,7 +183,8 @@ void pull_operands(const SampledWork& work, Tile tile, const Arrays& a, const Ar
       }
 }
 
-/// Bytes of a row of blocks beside a row of squares: whole squares whatever x_depth() is.
+/// Granularity of storage in bytes: a block row by the columns of a square, whole squares for any
+/// x_depth().
 std::uint64_t grain(const sparse::Shape& shape) {
   return std::uint64_t{shape.block} * square_columns(shape) * shape.bytes();
 }
@@ -204,7 +205,7 @@ BufferId array(const Work& work, const Statement& statement, std::string_view na
       {name, [work, bytes](Tile tile) -> std::uint64_t { return ((*work).*bytes)(tile); }});
 }
 
-/// In vector code: both operands become rows of words, which are multiplied row by row.
+/// In vector code: converts both operands to rows of words and multiplies them row by row.
 void multiply_rows(const Statement& statement, const Work& work, const std::string& name,
                    const Places& given) {
   Places places = given;
@@ -246,9 +247,9 @@ void multiply_rows(const Statement& statement, const Work& work, const std::stri
       });
 }
 
-/// On the unit each block row of A (or those that are weights together) is weights, in the order
-/// that the unit takes, and the rows of B of all its blocks lie behind each other as positions:
-/// gemm's product, with the batch as its depth.
+/// On the unit each block row of A (or several together) is the weights, in the unit's order, and
+/// the rows of B of all its blocks are consecutive activation rows: gemm's product, with the batch
+/// as its depth.
 void multiply_on_unit(const Statement& statement, const Work& work, const std::string& name,
                       const Places& places) {
   const Sampled& plan = work->plan;
@@ -278,7 +279,7 @@ void multiply_on_unit(const Statement& statement, const Work& work, const std::s
         for (std::uint64_t i = 0; i < share->rows.size(); ++i) {
           const RowRun& run = share->rows[i];
           const std::uint64_t before = run.first - share->first;
-          // Block rows that are weights together times the rows of B of its blocks.
+          // The block rows that form the weights, times the rows of B of their blocks.
           calls.add(product,
                     {(run.last - run.first) * of.partition.shape.block,
                      of.partition.shape.block * of.together / unit.columns,

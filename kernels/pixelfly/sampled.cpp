@@ -12,7 +12,7 @@ namespace tessera::pixelfly {
 
 namespace {
 
-/// Partial blocks are summed in chunks of so many elements, which stay on one tile.
+/// Elements per chunk in sums of partial blocks; a chunk is summed on one tile.
 constexpr std::uint64_t kChunk = 8;
 
 /// Shape of the sums of partial blocks.
@@ -25,7 +25,7 @@ sparse::Shape summing(const Sampled& plan) {
 
 using Work = std::shared_ptr<const SampledWork>;
 
-/// Pulls what a tile adds up: its results of each part, part after part.
+/// Pulls the operands of a tile's sums: its share of each part's partial blocks, part after part.
 void pull_partials(const SampledWork& work, Tile tile, BufferId partials, BufferId received,
                    Pulls& pulls) {
   const Sampled& plan = work.plan;
@@ -55,7 +55,7 @@ void pull_partials(const SampledWork& work, Tile tile, BufferId partials, Buffer
   }
 }
 
-/// Partial blocks to where their results are wanted, and their sums.
+/// Adds the exchange of partial blocks to the tiles of the results, and their sums.
 void add_sums(const Statement& statement, const Work& work, const std::string& name,
               BufferId partials, BufferId results) {
   const Tile tiles = work->plan.results().tiles();
@@ -92,7 +92,7 @@ bool has_block(const sparse::BlockMatrix& matrix, std::uint32_t row, std::uint32
   return e < matrix.row_begin[row + 1] && matrix.column[e] == column;
 }
 
-/// The places of the blocks that one of so many block rows of a pattern has, as a block row.
+/// Merges every `rows` block rows of a pattern into one: the union of their block columns.
 sparse::BlockMatrix together(const sparse::BlockMatrix& pattern, std::uint32_t rows) {
   sparse::BlockMatrix all;
   all.block = pattern.block;
@@ -109,7 +109,7 @@ sparse::BlockMatrix together(const sparse::BlockMatrix& pattern, std::uint32_t r
   return all;
 }
 
-/// Options are cuts.
+/// The search for the plan of a sampled product; options are partitions.
 class SampledSearch {
  public:
   SampledSearch(const sparse::BlockMatrix& pattern, const sparse::Shape& shape, std::uint32_t n,
@@ -123,7 +123,7 @@ class SampledSearch {
         together_(operands.on_unit ? shape.unit.columns / shape.y_depth() : 1),
         dealt_(together(pattern, together_)) {}
 
-  /// Each tile has equally many blocks, or whole rows if that is another plan.
+  /// Adds plans in which tiles have equal numbers of blocks, or whole rows if that differs.
   void add(std::uint32_t parts, std::uint32_t bands, std::optional<Dealing> pinned) {
     const std::uint64_t least = least_bytes(parts);
     least_ = std::min(least_, least);
@@ -166,8 +166,8 @@ class SampledSearch {
   }
 
  private:
-  /// Bytes of the fullest tile while partial blocks go to where they are added up: so many hold
-  /// both of them on average.
+  /// Lower bound on bytes of the fullest tile while partial blocks are exchanged: the mean of sent
+  /// and received partial blocks.
   [[nodiscard]] std::uint64_t least_bytes(std::uint32_t parts) const {
     const std::uint64_t made = dealt_.blocks() * together_ + pattern_.blocks();
     const std::uint64_t area = std::uint64_t{shape_.block} * shape_.block;
@@ -182,7 +182,7 @@ class SampledSearch {
     return program::overflow_message(what, {&need, 1}, pricing_.machine());
   }
 
-  /// None if the cuts do not go onto the tiles, or lists do not reach.
+  /// The plan of a partition; none if it does not map to the tiles, or 16-bit lists do not reach.
   [[nodiscard]] std::optional<Sampled> plan_of(const spmm_static::Cuts& cuts) const {
     Sampled plan{
         make_partition(dealt_, shape_, n_, pricing_.machine().tiles, cuts, {}, operands_.b),
@@ -218,7 +218,7 @@ class SampledSearch {
     return of;
   }
 
-  /// True if lists of 16 bits can name all places, and strides of 16 bits reach.
+  /// True if 16-bit lists can address all places, and 16-bit strides suffice.
   [[nodiscard]] static bool named(const Sampled& plan) {
     for (const Part& part : plan.partition.parts) {
       const std::uint64_t step = plan.partition.block_bytes(part) / 8;
@@ -252,8 +252,8 @@ class SampledSearch {
   plan::Pricing pricing_;
   kernels::Plans<spmm_static::Cuts> plans_;
   std::uint32_t together_;
-  sparse::BlockMatrix dealt_;            ///< the pattern as it is multiplied
-  std::uint64_t least_ = UINT64_MAX;     ///< bytes of a tile that no option goes below
+  sparse::BlockMatrix dealt_;            ///< the pattern as multiplied: merged block rows
+  std::uint64_t least_ = UINT64_MAX;     ///< smallest lower bound on bytes of a tile
   std::unique_ptr<const Sampled> last_;  ///< the plan last described
 };
 
@@ -295,8 +295,8 @@ Sampled::Partials Sampled::partials_of(const Part& part, std::uint64_t first) co
   const Share& share = *std::ranges::upper_bound(shares, e, {}, &Share::last);
   const Tile tile = part.first_tile + share.place;
   if (!on_unit) return {tile, first - share.first * area(), share.last * area() - first};
-  // Sums lie as [outputs at once][row of B], in which a block has a line of each row; in its
-  // results these lie behind each other, as [outputs at once][its rows].
+  // Sums have the layout [group of outputs][row of B], with a line of each block in every group; in
+  // the results a block's lines are consecutive, [group of outputs][its rows].
   const spmm_static::RowRun& row =
       *std::ranges::upper_bound(share.rows, e, {}, &spmm_static::RowRun::last);
   const std::uint64_t side = partition.shape.block;
@@ -344,7 +344,7 @@ std::vector<Tile> state_sampled(const Statement& statement, const Sampled& plan,
   add_sums(statement, work, name, state_partial_blocks(statement, work, name, a, b), results);
   spmm_static::Representatives most(plan.partition.tiles);
   most.add(1, [&](Tile tile) { return work->partial_bytes(tile); });
-  constexpr std::size_t kAlike = 3;  // those whose pairs may take the same
+  constexpr std::size_t kAlike = 3;  // tiles whose pairs may share data
   most.add(kAlike, [&](Tile tile) { return work->a_bytes(tile) + work->b_bytes(tile); });
   most.add(1, [&](Tile tile) { return work->a_bytes(tile); });
   most.add(1, [&](Tile tile) { return work->wanted_bytes(tile); });

@@ -104,7 +104,7 @@ struct SampledWork {
 struct SampledOperands {
   std::vector<DenseRows> a, b;
   std::uint64_t beside = 0;
-  bool on_unit = false;  ///< b is in squares: multiply on the unit
+  bool on_unit = false;  ///< multiply on the unit, b is in squares
   bool transposed = false;
 };
 

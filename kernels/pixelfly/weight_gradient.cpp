@@ -18,8 +18,8 @@ using sparse::BlockMatrix;
 
 namespace {
 
-/// States that gradients with respect to gamma S and (1 - gamma) U V^T are multiplied in place by
-/// their factors; `first_dense`: U's first block column.
+/// Adds the step that multiplies gradients with respect to gamma S and (1 - gamma) U V^T by their
+/// factors, in place; `first_dense`: U's first block column.
 void scale(const Statement& statement, const GradientPlan& plan, double gamma,
            const GradientArrays& arrays, std::uint32_t first_dense) {
   struct Scaled {
@@ -43,7 +43,7 @@ void scale(const Statement& statement, const GradientPlan& plan, double gamma,
   });
 }
 
-/// Throws KeyError where the machine has no unit for the products that are wanted on it.
+/// Throws KeyError if the machine has no matrix unit for products that are pinned to it.
 void require_blocks_on_unit(const sparse::Shape& shape, const MachineConfig& machine) {
   kernels::require_unit(machine, shape.type, shape.partials);
   if (shape.on_unit()) return;
@@ -64,9 +64,9 @@ nlohmann::ordered_json printed(const GradientPlan& plan) {
   return json;
 }
 
-constexpr std::uint64_t kBlockStep = 64;  // of so many blocks one is compared where not all are
+constexpr std::uint64_t kBlockStep = 64;  // sample mode compares one of this many blocks
 
-/// Scales a sum's comparison: its result is multiplied and rounded once more.
+/// Adjusts the comparison of a sum whose result is multiplied and rounded once more.
 void multiply(kernels::Compared& one, double factor, program::Type type) {
   constexpr double kTwice = 1.001;  // f16: the product is rounded to f32 before
   one.expected *= factor;
@@ -76,7 +76,7 @@ void multiply(kernels::Compared& one, double factor, program::Type type) {
                  kernels::half_smallest(type);
 }
 
-/// Gradients at the places of `pattern`, as a plan makes them, and what they are made of. Found are
+/// Gradients at the blocks of `pattern`, computed by a plan, with their operands. Results are
 /// blocks of S, and from block column `first_dense` on a dense matrix.
 struct Gradient {
   const char* name;
@@ -88,8 +88,8 @@ struct Gradient {
   std::function<const float*(std::uint64_t row)> right;  ///< null: padding
 };
 
-/// Pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T where [S | U] has
-/// blocks, and dV = X T^T.
+/// The workload of pass grad_weights: Z = V^T X and T = U^T dY, then [dS | dU] = dY [X ; Z]^T at
+/// the blocks of [S | U], and dV = X T^T.
 class WeightGradient : public LayerWorkload {
  public:
   /// Throws as LayerWorkload(), and UserError if no plan fits.
@@ -109,9 +109,9 @@ class WeightGradient : public LayerWorkload {
                      .rounded = {{"gradient", dy_.rounded()}},
                      .useful_flops = 2 * (layer_.parameters() + inner) * options.n});
   }
-  /// True if low-rank products of another form may be faster, or gradients of operands that lie so.
+  /// True if products of form `shape` may be faster: low-rank ones, or gradients with its layouts.
   [[nodiscard]] bool slower_than(const sparse::Shape& shape, MachineCosts& costs) const {
-    // How operands lie decides which blocks of the unit make gradients.
+    // The operands' layout determines the unit's blocks that can compute gradients.
     const bool lies_so = shape_.on_unit() && shape.x_depth() == shape_.x_depth() &&
                          shape.y_depth() == shape_.y_depth();
     if (shape.on_unit() && !lies_so) return true;
@@ -203,14 +203,14 @@ class WeightGradient : public LayerWorkload {
     product.flops = useful_flops();
     return sparse::check_sampled(product, request, threads);
   }
-  /// How the gradients of weights are multiplied.
+  /// A candidate form for the gradients of weights.
   struct Way {
     sparse::Shape shape;
     bool on_unit;
   };
   /// The block column of [S | U] where U begins.
   [[nodiscard]] std::uint32_t first_dense() const { return layer_.s.block_columns(); }
-  /// The program of a plan, without operands one that is good for estimates alone.
+  /// The program of a plan; `estimate`: without operands, for estimates only.
   [[nodiscard]] Described describe(const GradientPlan& plan, const sparse::TileCode& code,
                                    bool estimate) const {
     const Partition& partition = plan.dw.partition;
@@ -257,7 +257,7 @@ class WeightGradient : public LayerWorkload {
     description.tensor(data::tensor_of("dY", dy_, shape_.type));
     return program;
   }
-  /// With less and less of a tile for each product, until all lists go in beside it.
+  /// A plan in one way, with `slack` bytes of each tile reserved for lists; choose() tries several.
   [[nodiscard]] GradientPlan planned(MachineCosts& costs, const Way& way,
                                      std::uint64_t slack) const {
     const bool on_unit = way.on_unit;
@@ -291,7 +291,7 @@ class WeightGradient : public LayerWorkload {
                      lie.dy, slack + lie.t->storage.each());
     return plan;
   }
-  /// Those that pinned keys allow. Throws KeyError if there are none.
+  /// The ways that pinned keys allow. Throws KeyError if there are none.
   [[nodiscard]] std::vector<Way> ways(const MachineConfig& machine) const {
     const Products products = options_.plan.products;
     if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
@@ -314,7 +314,7 @@ class WeightGradient : public LayerWorkload {
       all.push_back({shape_, false});
     return all;
   }
-  /// On the unit or row by row, whichever is predicted to take less.
+  /// The faster prediction: on the unit or row by row.
   [[nodiscard]] GradientPlan choose(MachineCosts& costs) const {
     constexpr std::uint32_t kSteps = 4;
     const MachineConfig& machine = costs.machine();
@@ -359,7 +359,7 @@ class WeightGradient : public LayerWorkload {
   }
 
   BlockMatrix z_, t_;    ///< V^T and U^T
-  BlockMatrix dw_, dv_;  ///< whose blocks are wanted: [S | U] and V
+  BlockMatrix dw_, dv_;  ///< patterns of the wanted blocks: [S | U] and V
   BlockMatrix vt_;       ///< V^T, in blocks of the same side
   data::DenseOperand dy_;
   GradientPlan plan_;

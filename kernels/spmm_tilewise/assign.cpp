@@ -13,15 +13,15 @@ std::uint64_t cycles(const GroupCost& cost, std::uint32_t panels) {
   return cost.fixed + panels * cost.panel;
 }
 
-/// Machine tiles that a group needs to end by `time`; more than there are panels if one panel takes
-/// longer.
+/// Machine tiles that a group needs to finish by `time`; panels + 1 if a single panel takes longer.
 std::uint64_t tiles_for(const GroupCost& cost, std::uint32_t panels, std::uint64_t time) {
   if (time < cycles(cost, 1)) return std::uint64_t{panels} + 1;
   const std::uint64_t each = (time - cost.fixed) / std::max<std::uint64_t>(cost.panel, 1);
   return ceil_div<std::uint64_t>(panels, each);
 }
 
-/// As many tiles for each group, rounded up to the grain, as end all groups at the same time.
+/// Gives each group the tiles, rounded up to the grain, with which all groups finish at about the
+/// same time.
 std::vector<Job> own_tiles(const std::vector<GroupCost>& costs, std::uint32_t panels,
                            std::uint32_t tiles, std::uint32_t grain) {
   const auto is_enough = [&](std::uint64_t time) {
@@ -51,14 +51,14 @@ std::vector<Job> own_tiles(const std::vector<GroupCost>& costs, std::uint32_t pa
   return jobs;
 }
 
-/// The longest group goes to the tile that has least to do, and so on.
+/// Assigns groups to the least loaded tile, the longest group first.
 std::vector<Job> several_groups(const std::vector<GroupCost>& costs, std::uint32_t panels,
                                 std::uint32_t tiles) {
   std::vector<std::uint32_t> order(costs.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, std::greater(),
                            [&](std::uint32_t g) { return cycles(costs[g], panels); });
-  std::set<std::pair<std::uint64_t, std::uint32_t>> loads;  // each with its tile
+  std::set<std::pair<std::uint64_t, std::uint32_t>> loads;  // (load, tile)
   for (std::uint32_t tile = 0; tile < tiles; ++tile) loads.emplace_hint(loads.end(), 0, tile);
   std::vector<Job> jobs;
   for (const std::uint32_t g : order) {

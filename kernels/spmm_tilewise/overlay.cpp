@@ -9,12 +9,12 @@ namespace tessera::spmm_tilewise {
 
 namespace {
 
-constexpr std::uint32_t kPass = 16;  // bytes of a vector that the tile code takes at once
-constexpr std::uint32_t kWord = 8;   // bytes: what the list's places count
-/// Columns, and elements of a column, that are measured.
+constexpr std::uint32_t kPass = 16;  // bytes of a vector that the tile code processes at once
+constexpr std::uint32_t kWord = 8;   // bytes: the unit of the list's places
+/// Measured numbers of columns, and of elements in a column.
 constexpr std::uint64_t kFew = 4, kMany = 12;
 
-/// Gives each worker as many columns and elements, all in one row.
+/// A sample with equal columns and elements for each worker, all in one row.
 OverlayPart alike(std::uint64_t columns, std::uint64_t elements, std::uint32_t workers) {
   OverlayPart part{{0}, {0}, {}};
   const EvenSplit split{elements, word(columns)};
@@ -87,7 +87,8 @@ OverlayCode::OverlayCode(const elf::KernelCode& code, plan::Description& descrip
   }
 }
 
-/// Sizes: panels, and of each worker columns and elements. A fit begins where work is measured.
+/// Sizes: panels; columns and elements of each worker. The fit begins at the sizes measured by
+/// work().
 plan::Function OverlayCode::function(const std::string& name, bool adds) const {
   const auto part = [workers = contexts_](const Sizes& sizes) {
     return alike(sizes[1], sizes[2], workers);
@@ -141,7 +142,7 @@ program::Vertex OverlayCode::vertex(const Call& call, const Operands& operands) 
   return codelets_[call.adds].all(std::move(arguments));
 }
 
-/// Those of the worker that has most to do.
+/// The sizes of the busiest worker.
 Sizes OverlayCode::sizes(const Call& call) const {
   const std::vector<Interval> shares = worker_columns(call.part, call.work, contexts_);
   const auto cycles = [&](const Interval& mine) {
@@ -159,7 +160,7 @@ std::uint64_t OverlayCode::cycles(const Call& call, plan::Pricing& pricing) cons
   return pricing.call(description_, *functions_[call.adds], sizes(call));
 }
 
-/// Differences between few and many panels, columns and elements.
+/// Derived from differences between few and many panels, columns and elements.
 OverlayWork OverlayCode::work(plan::Pricing& pricing) const {
   const auto cycles = [&](std::uint64_t panels, std::uint64_t columns, std::uint64_t each) {
     return static_cast<double>(

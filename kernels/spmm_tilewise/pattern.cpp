@@ -19,9 +19,9 @@ constexpr config::Names<Method, 3> kMethods{
     {{"tw_1d", Method::tw_1d}, {"tw_2d", Method::tw_2d}, {"tew", Method::tew}}};
 constexpr config::Names<Ranking, 2> kRankings{
     {{"global", Ranking::global}, {"tile", Ranking::tile}}};
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // a gigabyte of values on the host
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28;  // 1 GiB of values on the host
 
-constexpr double kWhole = 1 + 1e-9;  // the sum of two shares that are 1 but for their rounding
+constexpr double kWhole = 1 + 1e-9;  // tolerance for two shares with a rounded sum of 1
 
 void describe_pruning(config::Fields& fields, Pruning& pruning) {
   fields.field(
@@ -81,7 +81,7 @@ DenseWeights seeded(const WeightOptions& weights) {
 
 double square(float value) { return static_cast<double>(value) * static_cast<double>(value); }
 
-/// Numbers of the `wanted` largest scores, ascending; of equal ones the first.
+/// Indices of the `wanted` largest scores, ascending; among equals the first.
 std::vector<std::uint32_t> largest(const std::vector<double>& scores, std::uint64_t wanted) {
   const std::vector<bool> kept = sparse::largest(scores, wanted);
   std::vector<std::uint32_t> numbers;
@@ -117,7 +117,7 @@ std::vector<ColumnTile> tiles_of(const std::vector<std::uint32_t>& columns,
   return tiles;
 }
 
-/// Keeps the rows of the largest scores over all tiles until they hold `elements`.
+/// Keeps rows with the largest scores over all tiles until they contain `elements`.
 void keep_rows_of_all(const DenseWeights& w, std::uint64_t elements,
                       std::vector<ColumnTile>& tiles) {
   std::vector<double> scores;  // by tile, then row
@@ -138,7 +138,7 @@ void keep_rows_of_all(const DenseWeights& w, std::uint64_t elements,
   for (ColumnTile& tile : tiles) std::sort(tile.rows.begin(), tile.rows.end());
 }
 
-/// The largest elements among those that the tiles do not keep.
+/// The largest elements that the tiles do not keep.
 std::vector<Single> overlay(const DenseWeights& w, const TilePattern& tiles, std::uint64_t wanted) {
   std::vector<double> scores(w.value.size());  // by column, then row
   for (std::uint64_t n = 0; n < w.columns; ++n)
@@ -152,7 +152,7 @@ std::vector<Single> overlay(const DenseWeights& w, const TilePattern& tiles, std
   return singles;
 }
 
-/// Tiles of the pruned columns that have elements given back.
+/// Tiles of the pruned columns with restored elements.
 std::vector<ColumnTile> overlay_tiles(const TilePattern& pattern, std::uint32_t columns,
                                       std::uint32_t granularity) {
   std::vector<bool> kept(columns, false);

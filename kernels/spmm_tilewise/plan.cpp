@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::uint32_t kMostParts = 16;
 
-/// The rows of a column tile, those of `row_singles` single elements or more and, to fill the last
-/// block of depth, those of most of the others.
+/// The rows to multiply whole: those of a column tile, those with at least `row_singles` single
+/// elements and, to fill the last block of depth, those with the most single elements among the
+/// others.
 std::vector<std::uint32_t> whole_blocks(const ColumnTile& tile, std::uint32_t row_singles,
                                         const Problem& problem) {
   std::vector<std::uint32_t> rank = singles_by_row(problem.pattern, tile, problem.padded_k());
@@ -33,31 +34,31 @@ std::vector<std::uint32_t> whole_blocks(const ColumnTile& tile, std::uint32_t ro
   return rows;
 }
 
-/// A machine tile's work and traffic, as if there were one superstep.
+/// A machine tile's work and traffic in a single superstep.
 struct Load {
   std::uint64_t cycles = 0;
   std::uint64_t alone = 0, shared = 0;  ///< received bytes
   std::uint64_t results = 0;            ///< bytes
-  std::uint64_t least_held = 0;         ///< bytes of what it stores and makes, however it is loaded
+  std::uint64_t least_held = 0;         ///< bytes of stored data and results, for any K-steps
 };
 
-/// A form of the product.
+/// A candidate form of the product.
 struct Form {
   const Problem& problem;
   OverlayCode overlay;
   OverlayWork work;
 };
 
-/// What makes a plan of a form.
+/// The parameters of a plan.
 struct Cuts {
   const Form* form;
   std::uint32_t row_singles, parts, cuts;
-  std::uint64_t least_bytes = 0;  ///< of its fullest tile
+  std::uint64_t least_bytes = 0;  ///< lower bound of the fullest tile
 };
 using Choice = kernels::Choice<Cuts>;
 
-/// All plans of a product: its forms, rows that are multiplied whole and parts of column tiles as
-/// options, supersteps as their variants.
+/// The search over all plans of a product: options are forms, thresholds of rows multiplied whole
+/// and parts of column tiles; variants are K-steps.
 class PlanSearch {
  public:
   PlanSearch(const std::vector<Problem>& problems, MachineCosts& costs, const Pinned& pinned)
@@ -79,7 +80,7 @@ class PlanSearch {
     require_any();
   }
 
-  /// The best plan of the forms that are not much slower than others, or of all if none of theirs
+  /// The best plan among forms that are not much slower than others, or among all if none of those
   /// fits.
   [[nodiscard]] Choice search() {
     const auto described = [this](const Cuts& cuts) {
@@ -110,7 +111,7 @@ class PlanSearch {
     return describe_program(form_->problem, std::move(its), machine(), code_, nullptr);
   }
 
-  /// Cycles that products with kept rows take at least, even if all tiles share them evenly.
+  /// Lower bound on cycles of products with kept rows, spread evenly over all tiles.
   std::uint64_t least_cycles(const Problem& problem) {
     const plan::Function& product = dense_.product(problem.block, false);
     std::uint64_t cycles = 0;
@@ -120,7 +121,7 @@ class PlanSearch {
     return cycles * problem.panels() / machine().tiles;
   }
 
-  /// From how many single elements rows are multiplied whole.
+  /// Candidate numbers of single elements from which rows are multiplied whole.
   [[nodiscard]] std::vector<std::uint32_t> row_choices() const {
     if (pinned_.row_singles != 0) return {pinned_.row_singles};
     if (!has_singles()) return {0};
@@ -145,8 +146,8 @@ class PlanSearch {
     }
   }
 
-  /// Throws KeyError if no form has options: none has so many supersteps, or the overlay's places,
-  /// 16-bit numbers of 64-bit words within a panel, reach no plan's rows.
+  /// Throws KeyError if no form has options: too many K-steps are pinned, or the overlay's 16-bit
+  /// places (64-bit words within a panel) do not reach any plan's rows.
   void require_any() const {
     kernels::require_at_most("workload.plan.cuts", pinned_.cuts, deepest_);
     if (!plans_.bounds().empty()) return;
@@ -167,7 +168,7 @@ class PlanSearch {
       rows_.push_back(whole_blocks(tile, row_singles, form.problem));
   }
 
-  /// Adds plans of up to `deepest` supersteps, or of those that are pinned.
+  /// Adds plans with up to `deepest` K-steps, or with the pinned number.
   void add(Cuts cuts, std::uint32_t deepest) {
     const std::shared_ptr<const Plan> its = plan(cuts);
     std::size_t named = 0;
@@ -197,7 +198,7 @@ class PlanSearch {
     for (std::uint32_t t = 0; t < rows_.size(); ++t) {
       const ColumnTile& tile = pattern_.tiles[t];
       const std::uint32_t width = word(tile.columns.size());
-      // Shorter tiles in parts of about the same size.
+      // Narrower tiles are split into parts of about the same size.
       const EvenSplit split{width, ceil_div(width * parts, widest_)};
       for (std::uint32_t part = 0; part < split.parts; ++part) {
         const Interval columns = split.part(part);
@@ -209,7 +210,7 @@ class PlanSearch {
     return all;
   }
 
-  /// The last one is remembered.
+  /// The plan with these parameters; caches the last one.
   [[nodiscard]] std::shared_ptr<const Plan> plan(const Cuts& of) {
     choose_rows(*of.form, of.row_singles);
     const gemm::BlockShape& block = form_->problem.block;
@@ -227,7 +228,7 @@ class PlanSearch {
     return last_ = std::make_shared<const Plan>(std::move(plan));
   }
 
-  /// Cycles of a group's product with some panels, in one superstep.
+  /// Cycles of a group's product with `panels` panels, in one superstep.
   std::uint64_t cycles(const Group& group, std::uint64_t panels) {
     std::uint64_t sum = 0;
     if (!group.rows.empty())
@@ -239,12 +240,13 @@ class PlanSearch {
     return sum;
   }
 
-  /// For dealing out panels: multiplication and loading of panels, whatever the supersteps.
+  /// Cost for assign(): multiplying and loading panels, independent of K-steps.
   [[nodiscard]] GroupCost cost(const Group& group) {
     const std::uint64_t one = cycles(group, 1);
     const std::uint64_t bytes =
         (group.rows.size() + group.overlay.rows.size()) * form_->problem.vector_bytes();
-    // As if each tile sent as much: the groups' tiles do not depend on the faster of two rates.
+    // Assumes that each tile sends as much as it receives, so that the assignment does not depend
+    // on the faster of the two rates.
     const std::uint64_t loaded = plans_.costs().exchange({bytes, bytes, 0, machine().tiles}) -
                                  plans_.costs().exchange({0, 0, 0, machine().tiles});
     const std::uint64_t panel = cycles(group, 2) - one + loaded;
@@ -268,13 +270,13 @@ class PlanSearch {
       load.alone += weights + (group.rows.size() + group.overlay.rows.size()) * panels;
       load.results += group.positions() * panels;
       if (job.machine % 2 == 0 || job.panels.begin == 0) continue;
-      // The pair's other tile has the panels before, and the same weights.
+      // The pair's other tile has the previous panels and the same weights.
       for (Load* each : {&load, &loads[job.machine - 1]}) {
         each->alone -= weights;
         each->shared += weights;
       }
     }
-    // C lies there always, A until results are made.
+    // C is always stored, A until results are computed.
     for (plan::Tile tile = 0; tile < loads.size(); ++tile)
       loads[tile].least_held =
           stored(form_->problem.w.columns, tile) +
@@ -282,7 +284,8 @@ class PlanSearch {
     return loads;
   }
 
-  /// Tile 0, which stores most, and those that compute, receive and hold most.
+  /// Representative tiles: tile 0, which stores the most, and those that compute, receive and hold
+  /// the most.
   static std::vector<plan::Tile> representatives(const std::vector<Load>& loads) {
     std::vector<plan::Tile> tiles{0};
     const auto add_largest = [&](const auto& size) {
@@ -304,12 +307,12 @@ class PlanSearch {
   gemm::Functions dense_;
   const TilePattern& pattern_;
   std::uint32_t widest_ = 1, deepest_ = 1;
-  std::size_t out_of_reach_ = 0;  ///< rows that an overlay names, if places do not reach them
+  std::size_t out_of_reach_ = 0;  ///< rows of an overlay that places do not reach
   std::vector<std::unique_ptr<Form>> forms_;
   std::vector<const Problem*> slower_;            ///< problems of forms without options
-  const plan::Function* product_ = nullptr;       ///< the product's code for `form_`
-  const Form* form_ = nullptr;                    ///< the form that `rows_` are for
-  std::uint32_t row_singles_ = 0;                 ///< the option that `rows_` are for
+  const plan::Function* product_ = nullptr;       ///< function of the product for `form_`
+  const Form* form_ = nullptr;                    ///< form of `rows_`
+  std::uint32_t row_singles_ = 0;                 ///< option of `rows_`
   std::vector<std::vector<std::uint32_t>> rows_;  ///< by column tile
   std::shared_ptr<const Plan> last_;
 };

@@ -46,7 +46,7 @@ struct Group {
 
 struct Job {
   std::uint32_t group;
-  std::uint32_t machine;  ///< tile
+  std::uint32_t machine;  ///< machine tile
   Interval panels;
 };
 

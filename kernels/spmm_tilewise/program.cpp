@@ -14,9 +14,9 @@ using plan::Tile;
 
 namespace {
 
-constexpr std::uint32_t kGrain = 64;  // bytes of W: less is not worth a descriptor
+constexpr std::uint32_t kGrain = 64;  // granularity of W in bytes: less is not worth a descriptor
 
-/// The arrays of the first job of each tile, or of the second and so on.
+/// The arrays of each tile's i-th job.
 struct Slot {
   BufferId weights{}, a{}, y{}, result{}, overlay_a{}, list{}, values{};
 };
@@ -36,7 +36,7 @@ struct Product {
 
   [[nodiscard]] bool is_last(std::uint32_t cut) const { return cut + 1 == plan->cuts; }
   [[nodiscard]] const Group& group(const Job& job) const { return plan->groups[job.group]; }
-  /// The rows of a group that a superstep loads, whole blocks of depth.
+  /// The range of a group's rows that superstep `cut` loads, in whole blocks of depth.
   [[nodiscard]] Interval loaded(const Group& group, std::uint32_t cut) const {
     const std::uint32_t depth = problem.block.depth;
     const Interval blocks = EvenSplit{group.rows.size() / depth, plan->cuts}.part(cut);
@@ -46,7 +46,7 @@ struct Product {
     const Interval of = loaded(group, cut);
     return std::span(group.rows).subspan(of.begin, of.size());
   }
-  /// One row of A^T, or one column of C, in a job's panels.
+  /// Bytes of one row of A^T, or one column of C, in a job's panels.
   [[nodiscard]] std::uint64_t vector_bytes(const Job& job) const {
     return job.panels.size() * problem.vector_bytes();
   }
@@ -61,13 +61,13 @@ struct Product {
   std::shared_ptr<const Plan> plan;
   gemm::Functions dense;
   OverlayCode overlay;
-  std::vector<std::uint64_t> w_begin{0};  ///< bytes of W before each group, and the end
+  std::vector<std::uint64_t> w_begin{0};  ///< bytes of W before each group; last: all
   Stored a, w, c;
   std::vector<Slot> slots;
 };
 using Shared = std::shared_ptr<Product>;
 
-/// Weights from byte `first` on: by groups, blocks of depth, columns.
+/// Writes weights from byte `first` on, ordered by group, block of depth, column.
 void fill_weights(const Product& p, std::uint64_t first, std::span<std::byte> into) {
   const gemm::BlockShape& block = p.problem.block;
   const std::uint64_t elements = into.size() / block.input_bytes;
@@ -89,7 +89,7 @@ void fill_weights(const Product& p, std::uint64_t first, std::span<std::byte> in
   }
 }
 
-/// The single elements of a group.
+/// Writes the single elements of a group.
 void fill_values(const Product& p, const Group& group, std::span<std::byte> into) {
   const OverlayPart& part = group.overlay;
   const std::uint32_t* column = &p.problem.pattern.tiles[group.tile].columns[group.columns.begin];
@@ -101,10 +101,10 @@ void fill_values(const Product& p, const Group& group, std::span<std::byte> into
 
 struct Loaded {
   std::uint32_t cut;
-  /// Rows of A^T at which takers change: between two of them all tiles take the same stretches, so
-  /// that these are multicasts.
+  /// True for rows of A^T at which the set of receivers changes: stretches between them are
+  /// multicast.
   std::vector<bool> begins;
-  std::uint64_t rows = 0;  ///< that any tile takes
+  std::uint64_t rows = 0;  ///< rows that any tile receives
 };
 Loaded loaded_in(const Product& p, std::uint32_t cut) {
   Loaded loaded{cut, std::vector<bool>(p.problem.padded_k() + 1)};
@@ -124,7 +124,7 @@ Loaded loaded_in(const Product& p, std::uint32_t cut) {
   return loaded;
 }
 
-/// Rows of A^T in each panel of a job.
+/// Pulls rows of A^T for each panel of a job.
 void pull_rows(const Product& p, const Job& job, std::span<const std::uint32_t> rows,
                const std::vector<bool>& begins, BufferId into, Pulls& pulls) {
   const std::uint64_t vector = p.problem.vector_bytes();
@@ -150,7 +150,7 @@ void pull_inputs(const Product& p, const Loaded& loaded, Tile tile, Pulls& pulls
   });
 }
 
-/// Columns of C that lie side by side in a group.
+/// Columns of C that are consecutive in a group.
 struct ColumnRun {
   std::uint32_t group;
   std::uint64_t position, column, columns;
@@ -168,7 +168,7 @@ std::vector<ColumnRun> column_runs(const Product& p) {
   return runs;
 }
 
-/// Pulls a tile's stored part of C from the jobs that made it.
+/// Pulls a tile's stored part of C from the jobs that computed it.
 void pull_results(const Product& p, const std::vector<ColumnRun>& runs, Tile tile, Pulls& pulls) {
   const std::uint64_t vector = p.problem.vector_bytes();
   const std::uint64_t n = p.problem.w.columns;
@@ -261,7 +261,7 @@ class Statement {
   using Bytes = std::function<std::uint64_t(const Product&, const Job&, const Group&)>;
   using Contents = std::function<void(const Product&, const Group&, std::span<std::byte>)>;
 
-  /// The part of a job in the slot at hand.
+  /// An array for the jobs of the current slot.
   BufferId array(std::string_view name, const Bytes& bytes, const Contents& contents = {}) {
     const auto job_on = [p = product_, slot = product_->slots.size()](Tile tile) -> const Job* {
       const std::span<const Job> jobs = p->plan->jobs_on(tile);
@@ -314,7 +314,8 @@ class Statement {
     return product_->problem.block.input != product_->problem.block.partial;
   }
 
-  /// Whole rows, then single elements, which are added to what these leave, or alone.
+  /// Adds the products: whole rows, then single elements, which accumulate into their result if
+  /// there is one.
   void add_product(std::uint32_t cut) {
     Product& of = *product_;
     const plan::Function& dense = of.dense.product(of.problem.block, cut > 0);

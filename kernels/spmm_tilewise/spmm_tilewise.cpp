@@ -16,7 +16,7 @@ using program::Type;
 
 namespace {
 
-/// With all forms of the product, or the pinned one.
+/// The problem in all forms of the product, or in the pinned one.
 std::vector<Problem> problems_of(const Options& options, const MachineConfig& machine,
                                  const DenseWeights& w, const TilePattern& pattern) {
   const Type dtype = options.weights.dtype;
@@ -32,8 +32,8 @@ std::vector<Problem> problems_of(const Options& options, const MachineConfig& ma
            pattern}};
 }
 
-/// How much is kept, and how unequal kept rows (over tiles of W) and predicted cycles (over tiles
-/// of the machine) are.
+/// Facts for the report: the kept share, and the imbalance of kept rows (over tiles of W) and of
+/// predicted cycles (over tiles of the machine).
 nlohmann::ordered_json facts_of(const TilePattern& pattern, const WeightOptions& weights,
                                 const Imbalance& cycles, double elements) {
   const auto spread = [](const Imbalance& imbalance) -> nlohmann::ordered_json {
@@ -50,7 +50,7 @@ nlohmann::ordered_json facts_of(const TilePattern& pattern, const WeightOptions&
           {"product_cycles", spread(cycles)}};
 }
 
-/// The transpose of what is left of W, so that C^T = W^T A^T is a sparse product.
+/// The transpose of the pruned W, so that C^T = W^T A^T is a sparse product.
 sparse::BlockMatrix kept_transposed(const Problem& problem) {
   const DenseWeights& w = problem.w;
   std::vector<data::Entry> entries;
@@ -60,12 +60,12 @@ sparse::BlockMatrix kept_transposed(const Problem& problem) {
   return sparse::to_blocks(data::from_entries(w.columns, w.rows, std::move(entries)), 1);
 }
 
-/// Elements of a column of C = A W, from the transposed A: sums of the kept rows of the column's
-/// group, block after block of the product's depth, then of single elements.
+/// Bit-exact elements of a column of C = A W from the transposed A: sums over the rows of the
+/// column's group, block by block of the depth, then over single elements.
 kernels::ExactRow exact_columns(const Problem& problem, const Plan& plan,
                                 std::span<const float> a) {
   struct Place {
-    const Group* group = nullptr;  ///< null: all of the column is pruned
+    const Group* group = nullptr;  ///< null: the whole column is pruned
     std::uint64_t position = 0;
   };
   std::vector<Place> places(problem.w.columns);
@@ -146,7 +146,7 @@ CheckResult SpmmTilewise::check(const TensorReader& tensors, const CheckRequest&
   HostThreads threads(request.threads);
   const std::vector<float> columns_of_c =
       tensors.floats("C", threads, TensorReader::Order::transposed);
-  // The overlay is added up in the type of C, element by element.
+  // The overlay is summed in the type of C, element by element.
   const bool singles = !pattern_.overlay.empty();
   const kernels::Rounding rounding = kernels::rounding_of(
       problem_.block.input, singles ? problem_.block.input : problem_.block.partial,
