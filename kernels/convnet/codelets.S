@@ -146,7 +146,8 @@
 // distance, unless bit 31 is set the pairs of steps without the first and last one}.
 // The table: {places of inputs, places of outputs, kind of the next patch} for each patch; a negative kind ends it. Kinds
 // with more than 4 groups have a run before the next kind: {patches, bytes from the inputs of one to the next one's, from
-// the last output plane of one to the first of the next}; it is computed unless bit 31 is set. Kinds are jump distances.
+// the last output plane of one to the first of the next}; unless bit 31 is set, that many patches are computed. Kinds are
+// jump distances.
 .macro kinds_behind_first each, type
   \each   8, 0, \type
   \each   6, 0, \type

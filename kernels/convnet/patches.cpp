@@ -30,7 +30,7 @@ struct KnownKind {
   const char* turns = nullptr;        ///< used because two steps per iteration are too few
   const char* again = nullptr;        ///< for kinds that make runs
 };
-/// In the order of the jumps of `convolve`.
+/// All kinds, in the order of the jumps of `convolve`.
 constexpr std::array kKinds = {
     KnownKind{{6, 1}, {}, nullptr, "convolve_again_6_1"},
     KnownKind{{8, 0}, {}, nullptr, "convolve_again_8_0"},

@@ -13,7 +13,7 @@
 // begins, ends}. begins: sums start from 0 zeros, 1 C, 2 sums; ends: results are stored in 0 C, 1 sums.
 //
 // If B has only kept blocks (`kept`) every patch has its own list of steps, an even number: B is [patch of columns][kept
-// step][block] [input][column], followed by u16 pairs of steps by patch of columns, then the offset of each step of A in
+// step][block][input][column], followed by u16 pairs of steps by patch of columns, then the offset of each step of A in
 // its part and three 0, u16. A list is for 8 columns: for i8 a patch is then 32 rows and one block. Loads run two steps
 // beyond the end of B.
 //

@@ -155,7 +155,7 @@ std::uint32_t KeptTiles::pairs_of_patch(std::uint32_t column, std::uint32_t step
   return pairs_of(last - first);
 }
 
-/// From [input][column] to [block of columns][input][column].
+/// Converts [input][column] to [block of columns][input][column].
 void KeptTiles::write_block(std::span<const float> values, std::byte* into) const {
   for (std::uint32_t input = 0; input < type_.inputs; ++input)
     for (std::uint32_t column = 0; column < kKeptColumns; ++column)

@@ -253,7 +253,7 @@ class PlanSearch {
     return {one > panel ? one - panel : 0, panel};
   }
 
-  /// By machine tile.
+  /// The load of each machine tile.
   [[nodiscard]] std::vector<Load> loads(const Plan& plan) {
     std::vector<Load> loads(machine().tiles);
     const auto stored = [&](std::uint32_t columns, plan::Tile tile) -> std::uint64_t {
