@@ -137,7 +137,7 @@ class Statement {
     std::function<Interval(Tile)> share;  ///< bytes
     BufferId all, result;
   };
-  /// Adds the shares; `least`: minimum bytes that a tile receives.
+  /// Adds the shares; `least`: minimum bytes of the array that receives them.
   void add_shares(const std::vector<Shares>& sums, std::uint64_t least = 0);
   /// Ends the statement.
   void finish(std::string name = "factors");

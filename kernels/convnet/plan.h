@@ -27,7 +27,7 @@ namespace tessera::convnet {
 /// need are computed twice.
 struct Bands {
   std::uint32_t first, last;
-  std::uint32_t count;  ///< number of bands, of about equally many rows
+  std::uint32_t count;  ///< number of bands; the last may have fewer rows
 
   bool operator==(const Bands&) const = default;
 };

@@ -44,8 +44,8 @@ std::vector<float> channels_last(std::span<const float> values, std::size_t inpu
 int smallest_exponent(double largest, program::Type type);
 
 /// Weights rounded to integers with the smallest_exponent() of the largest, or to bf16; channels
-/// are padded with zeros; nothing is pruned, and the bias of integer types is 0 (set_scales() knows
-/// its scale). Throws UserError with the layer for a weight beyond the largest bf16.
+/// are padded with zeros; nothing is pruned, and the bias of integer types is 0: calibrate() sets
+/// it later. Throws UserError with the layer for a weight beyond the largest bf16.
 LayerWeights quantised_weights(const Layer& layer, const RealWeights& real);
 
 /// Zeroes whole blocks of 8 outputs x 8 inputs over all places of the window: in each row of blocks

@@ -9,8 +9,8 @@
 #include "sim/program/program.h"
 
 /// The discrete Fourier transform of complex f32 points in one or two dimensions with lengths that
-/// are powers of two, or of a batch of such arrays: X[k] = sum of x[i] exp(-+2 pi i k / N); the
-/// inverse is not divided by N.
+/// are powers of two, or of a batch of such arrays: X[k] = sum over n of x[n] exp(-+2 pi i n k /
+/// N); the inverse is not divided by N.
 namespace tessera::fft {
 
 enum class Direction : std::uint8_t { forward, inverse };

@@ -194,7 +194,7 @@ config::Json printed(const VectorPlan& plan, const MachineConfig& machine, bool 
 using RowReader = std::function<void(std::uint32_t row, std::span<float> into)>;
 
 /// The workload of a product of vector types. Its check compares C with plain loops, each element
-/// bit-exact: all rows, or 1 in 64 as compares_all() says.
+/// bit-exact: all rows, or about 64 of them as compares_all() says.
 class VectorWorkload : public Workload {
  public:
   /// `b` makes a reader of all of B, also with kept blocks. The summary need not contain what

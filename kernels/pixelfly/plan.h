@@ -48,8 +48,8 @@ plan::Described describe_chain(const ChainPlan& plan, const Chain& chain,
                                const sparse::Shape& shape, const data::DenseOperand* x,
                                const sparse::TileCode& code, std::uint32_t contexts);
 
-/// Plans with the fewest rounds that fit. Throws UserError if none fit, KeyError for pinned cuts
-/// out of range.
+/// The fastest plan, tried with more rounds from the fewest that fit on until times no longer fall.
+/// Throws UserError if none fit, KeyError for pinned cuts out of range.
 ChainPlan plan_chain(const Chain& chain, const sparse::Shape& shape, std::uint32_t n,
                      MachineCosts& costs, const Pinned& pinned);
 

@@ -15,7 +15,7 @@
 /// of the rows; then the sub-groups, terminated by two zeros. A sub-group: id of its partition (1 +
 /// x + y * parts of x; 0xffff when done), words to the next one, byte offset of its values (low,
 /// high half); then its number of block rows or, for each worker, 5 words (see
-/// codelets_elements.S); then its block rows (see the codelets).
+/// codelets_pools.S); then its block rows (see the codelets).
 namespace tessera::spmm_dynamic {
 
 constexpr std::uint32_t kPoolHeadWords = 4;  ///< without the counts for each part of the rows

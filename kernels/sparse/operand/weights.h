@@ -26,7 +26,7 @@ enum class Pattern : std::uint8_t {
 enum class Prune : std::uint8_t { none, blocks };
 
 /// Options of W[m, k], from a file or seeded. Kernels hold it as a member and describe it among
-/// their own keys; its sentences, ranges and users are in weights.cpp.
+/// their own keys; its sentences, ranges and users are in weight_keys.cpp.
 struct WeightOptions {
   std::uint32_t m = 4096;
   std::uint32_t k = 4096;
