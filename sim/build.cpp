@@ -15,6 +15,7 @@ report::Built built(const config::Config& config, RememberedPrograms& programs,
                     const Compile& compile) {
   const Stopwatch watch;
   programs.keep_small();
+  programs.use_threads(options_of(config).threads);
   MeasuredCosts costs(config.machine, &programs);
   std::unique_ptr<Workload> workload = config.workload->plan(costs);
   program::Program program = workload->build();

@@ -28,8 +28,13 @@ class RememberedPrograms {
                                         const MachineConfig& machine);
   /// Compiles exchanges for this machine, reusing earlier schedules; must not outlive this object.
   [[nodiscard]] std::unique_ptr<program::ExchangeCompiler> compiler(const MachineConfig& machine) {
-    return fabric::make_exchange_compiler(machine.fabric, fabric::NodePorts(machine), &schedules_);
+    auto made =
+        fabric::make_exchange_compiler(machine.fabric, fabric::NodePorts(machine), &schedules_);
+    made->use_threads(threads_);
+    return made;
   }
+  /// Host threads for each program's exchanges; results do not depend on them.
+  void use_threads(unsigned threads) { threads_ = threads; }
   /// Throws UserError, as `needs` would, if `program` (with fingerprint `identity`) does not fit.
   /// Schedules exchanges only if an upper bound does not fit.
   void require_fit(const program::Program& program, const program::Fingerprint& identity,
@@ -48,6 +53,7 @@ class RememberedPrograms {
   /// Drops the oldest outlines if they have become large.
   void keep(const Key& key, program::Images images);
 
+  unsigned threads_ = 1;
   std::mutex mutex_;
   /// By program and program::compiled_for, without the SRAM size.
   std::map<Key, program::Needs> known_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sim/base/errors.h"
+#include "sim/base/parallel.h"
 #include "sim/machine/nodes.h"
 #include "sim/program/compiler.h"
 
@@ -18,23 +19,64 @@ std::vector<PlacedCopy> Compiler::placed(const Exchange& exchange) const {
   return copies;
 }
 
+namespace {
+
+bool is_between_tiles(const Exchange& exchange) {
+  return exchange.outside.empty() && !exchange.host && exchange.streams.empty();
+}
+
+}  // namespace
+
+/// Enters transfers in program order.
 void Compiler::compile_exchanges() {
   std::vector<std::uint32_t>& first = images_.exchange_step;
   first.assign(flow_.exchanges.size(), kNoStep);
+  std::vector<std::uint32_t> between_tiles;  // numbers of exchanges
   for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
     const FlatStep& flat = flow_.steps[step];
     if (flat.exchange == nullptr || !flat.starts || first[flat.number] != kNoStep) continue;
     first[flat.number] = step;
-    compile_exchange(step);
+    if (is_between_tiles(*flat.exchange)) between_tiles.push_back(flat.number);
+  }
+  const std::vector<MadeExchange> ahead = made_ahead(between_tiles);
+  std::size_t entered = 0;
+  for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
+    const FlatStep& flat = flow_.steps[step];
+    if (flat.exchange == nullptr || !flat.starts || first[flat.number] != step) continue;
+    if (!is_between_tiles(*flat.exchange))
+      compile_transfer(flat.number);
+    else if (ahead.empty())
+      enter_exchange(step, made_exchange(flat.number));
+    else
+      enter_exchange(step, ahead[entered++]);
   }
 }
 
-void Compiler::compile_exchange(std::size_t step) {
+/// Makes large exchanges on several host threads; none if there is nothing to gain, or if a watch
+/// may stop before the last.
+std::vector<MadeExchange> Compiler::made_ahead(const std::vector<std::uint32_t>& numbers) const {
+  constexpr std::size_t kFewCopies = 20'000;  // made before a thread has started
+  std::size_t copies = 0;
+  for (const std::uint32_t number : numbers) copies += flow_.exchanges[number]->copies.size();
+  if (watch_ || sizer_.threads() < 2 || numbers.size() < 2 || copies < kFewCopies) return {};
+  HostThreads threads(sizer_.threads());
+  std::vector<MadeExchange> made(numbers.size());
+  threads.for_ranges(numbers.size(), 1, [&](std::size_t at, std::size_t /*end*/) {
+    made[at] = made_exchange(numbers[at]);
+  });
+  return made;
+}
+
+MadeExchange Compiler::made_exchange(std::uint32_t number) const {
+  const std::vector<PlacedCopy> copies = placed(*flow_.exchanges[number]);
+  if (compiler_ != nullptr) return compiler_->compile(number, copies);
+  return sizer_.needs(number, copies);
+}
+
+/// Notes the exchange in its steps and adds its lists.
+void Compiler::enter_exchange(std::uint32_t step, const MadeExchange& made) {
   const std::uint32_t number = flow_.steps[step].number;
   const Exchange& exchange = *flow_.exchanges[number];
-  if (!exchange.outside.empty()) return compile_transfer(number);
-  if (exchange.host) return compile_host_transfer(number);
-  if (!exchange.streams.empty()) return compile_streams(number);
   const auto note = [&](const auto& compiled, const std::shared_ptr<const ExchangeEnds>& ends) {
     for (std::size_t at = step; at < flow_.steps.size(); ++at) {
       if (flow_.steps[at].exchange != &exchange || !flow_.steps[at].starts) continue;
@@ -45,20 +87,27 @@ void Compiler::compile_exchange(std::size_t step) {
       if (flow_.steps[at].waits) return;  // the only wait step
     }
   };
-  if (compiler_ == nullptr) {
-    const ExchangeNeeds needs = sizer_.needs(number, placed(exchange));
-    if (watch_ && !watch_(needs)) throw Stopped();
-    note(needs, needs.ends);
-    for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
+  if (const auto* compiled = std::get_if<CompiledExchange>(&made)) {
+    note(*compiled, nullptr);
+    for (const DescriptorList& list : compiled->lists) add_list(number, list);
     return;
   }
-  const CompiledExchange compiled = compiler_->compile(number, placed(exchange));
-  note(compiled, nullptr);
-  for (const DescriptorList& list : compiled.lists) add_list(number, list);
+  const auto& needs = std::get<ExchangeNeeds>(made);
+  if (watch_ && !watch_(needs)) throw Stopped();
+  note(needs, needs.ends);
+  for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
+}
+
+/// Writes each node's list of a transfer with external memory or the host, or of streams.
+void Compiler::compile_transfer(std::uint32_t number) {
+  const Exchange& exchange = *flow_.exchanges[number];
+  if (!exchange.outside.empty()) return compile_outer_transfer(number);
+  if (exchange.host) return compile_host_transfer(number);
+  compile_streams(number);
 }
 
 /// Writes each tile's list of a transfer with external memory.
-void Compiler::compile_transfer(std::uint32_t number) {
+void Compiler::compile_outer_transfer(std::uint32_t number) {
   const Exchange& exchange = *flow_.exchanges[number];
   check(!machine_.external.worker_dma,
         "program: {}: a transfer of supervisors where workers reach external memory",

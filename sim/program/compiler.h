@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sim/base/errors.h"
 #include "sim/program/control.h"
+#include "sim/program/exchange_compiler.h"
 #include "sim/program/outline.h"
 #include "sim/program/placement.h"
 #include "sim/program/tile_work.h"
@@ -36,6 +38,9 @@ struct TileState {
   std::uint64_t list_bytes = 0;  ///< size of `lists`, even if their bytes are not made
   std::size_t exchanges = 0;     ///< number of lists
 };
+
+/// An exchange between tiles: compiled, or only sized.
+using MadeExchange = std::variant<CompiledExchange, ExchangeNeeds>;
 
 /// Thrown when a watch returns false.
 struct Stopped {};
@@ -99,8 +104,12 @@ class Compiler {
   // compile_lists.cpp
   void compile_exchanges();
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
-  void compile_exchange(std::size_t step);
+  [[nodiscard]] std::vector<MadeExchange> made_ahead(
+      const std::vector<std::uint32_t>& numbers) const;
+  [[nodiscard]] MadeExchange made_exchange(std::uint32_t number) const;
+  void enter_exchange(std::uint32_t step, const MadeExchange& made);
   void compile_transfer(std::uint32_t number);
+  void compile_outer_transfer(std::uint32_t number);
   void compile_host_transfer(std::uint32_t number);
   void compile_streams(std::uint32_t number);
   [[nodiscard]] StreamEntry entry_of(const Walk& walk) const;

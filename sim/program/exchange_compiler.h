@@ -77,6 +77,13 @@ class ExchangeSizer {
   /// A sizer (an ExchangeCompiler if this is one) that makes the shortest possible lists, whatever
   /// time exchanges take; null: this one already does.
   [[nodiscard]] virtual std::unique_ptr<ExchangeSizer> shortest() const { return nullptr; }
+
+  /// Host threads that may call this at the same time; results do not depend on them.
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  void use_threads(unsigned threads) { threads_ = threads; }
+
+ private:
+  unsigned threads_ = 1;
 };
 
 class ExchangeCompiler : public ExchangeSizer {

@@ -28,19 +28,17 @@ TEST_SUITE("unit") {
   TEST_CASE("streams that do not lead where an array's programs send are refused by their key") {
     using Along = StreamConfig::Along;
     CHECK(refusal("aie2_4x4", "activations", Along::row) ==
-          "machine.fabric.streams[0].along: found row, allowed any, column: gemm sends activations "
-          "from memory to tile so");
-    CHECK(
-        refusal("aie2_4x4", "weights", Along::column) ==
-        "machine.fabric.streams[1].along: found column, allowed any, row: gemm sends weights from "
-        "memory to tile so");
-    CHECK(
-        refusal("aie2_4x4", "results", Along::row) ==
-        "machine.fabric.streams[2].along: found row, allowed any, column: gemm sends results from "
-        "tile to memory so");
+          "machine.fabric.streams[0].along: found row, allowed any, column: gemm requires it for "
+          "streams activations from memory to tile");
+    CHECK(refusal("aie2_4x4", "weights", Along::column) ==
+          "machine.fabric.streams[1].along: found column, allowed any, row: gemm requires it for "
+          "streams weights from memory to tile");
+    CHECK(refusal("aie2_4x4", "results", Along::row) ==
+          "machine.fabric.streams[2].along: found row, allowed any, column: gemm requires it for "
+          "streams results from tile to memory");
     CHECK(refusal("aie2_4x4", "halo", Along::column) ==
-          "machine.fabric.streams[3].along: found column, allowed any: gemm sends halo from memory "
-          "to memory so");
+          "machine.fabric.streams[3].along: found column, allowed any: gemm requires it for "
+          "streams halo from memory to memory");
   }
 
   TEST_CASE("streams that lead to all nodes serve as those along rows and columns do") {

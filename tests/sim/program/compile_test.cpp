@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -62,6 +63,31 @@ std::string refusal(const Program& program, const MachineConfig& config,
 }  // namespace
 
 TEST_SUITE("unit") {
+  TEST_CASE("images do not depend on the host threads that make exchanges") {
+    constexpr std::uint32_t kTiles = 8'000;  // several exchanges are large enough for threads
+    Program program = ring(kTiles, 64);
+    Exchange again = std::get<Exchange>(program.main().steps.front().action);
+    for (const char* name : {"second", "third", "fourth"}) {
+      again.name = name;
+      again.copies.pop_back();
+      program.main().steps.push_back({again, true});
+    }
+    CountingExchanges exchanges;
+    const Images one = compile(program, machine(kTiles), exchanges);
+    exchanges.use_threads(3);
+    const Images three = compile(program, machine(kTiles), exchanges);
+    bool same = one.tiles.size() == three.tiles.size();
+    for (std::size_t tile = 0; same && tile < one.tiles.size(); ++tile)
+      same = one.tiles[tile].memory == three.tiles[tile].memory &&
+             std::ranges::equal(one.tiles[tile].segments, three.tiles[tile].segments,
+                                [](const Segment& a, const Segment& b) {
+                                  return a.address == b.address && a.bytes == b.bytes;
+                                });
+    CHECK(same);
+    for (std::size_t step = 0; step < one.steps.size(); ++step)
+      CHECK(one.steps[step].exchange_makespan == three.steps[step].exchange_makespan);
+  }
+
   TEST_CASE("tiles that differ only in data share one code image") {
     Program program = ring(16, 64);
     // Tile 3 also runs something else.
