@@ -10,10 +10,10 @@
 #include "tests/cli/command.h"
 #include "tests/kernels/run_workload.h"
 
-/// Headers that tests of kernels and models include, parsed once.
+/// Headers that tests of kernels and models include, precompiled.
 namespace tessera::test {
 
-/// Instantiates once what checks of JSON values need: a second a file otherwise. Nobody calls it.
+/// Instantiates doctest's code for JSON values once: it costs a second in each file. Never called.
 inline void check_json(const Json& json, const std::string& text) {
   CHECK(json == json);
   CHECK(json <= json);

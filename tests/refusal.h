@@ -10,12 +10,12 @@
 
 namespace tessera::test {
 
-/// True if `part` stands somewhere in `text`.
+/// True if `text` contains `part`.
 inline bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Checks that each of the parts stands somewhere in `text`.
+/// Checks that `text` contains each of the parts.
 inline void check_holds(std::string_view text, std::initializer_list<std::string_view> parts) {
   CAPTURE(text);
   for (const std::string_view part : parts) {
@@ -24,8 +24,8 @@ inline void check_holds(std::string_view text, std::initializer_list<std::string
   }
 }
 
-/// The message of the error that `call` ends with, of the users' mistakes if no other is named; ""
-/// if it ends without one.
+/// The message of the `Expected` error (default: a user error) that `call` throws; "" if it throws
+/// none.
 template <class Expected = UserError, class Call>
 std::string refusal(const Call& call) {
   try {

@@ -2,7 +2,7 @@
 
 namespace tessera::test {
 
-/// Built with AddressSanitizer: it wants terabytes of addresses and several times the time.
+/// True with AddressSanitizer, which reserves terabytes of addresses and multiplies run times.
 #if __has_feature(address_sanitizer)
 inline constexpr bool kSanitized = true;
 #else

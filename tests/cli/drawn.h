@@ -8,7 +8,7 @@
 
 #include "tests/cli/command.h"
 
-/// `tessera plot` where gnuplot is installed.
+/// `tessera plot` on hosts with gnuplot.
 namespace tessera::test {
 
 inline bool has_gnuplot() { return std::system("command -v gnuplot > /dev/null 2>&1") == 0; }

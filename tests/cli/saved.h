@@ -15,13 +15,13 @@
 #include "sim/data/numpy_file.h"
 #include "tests/cli/command.h"
 
-/// Tensors that runs have left in result/tensors, as plain matrices.
+/// Reads the tensors that runs saved in result/tensors, as dense matrices.
 namespace tessera::test {
 
 struct Matrix {
   std::uint64_t rows, columns;
   std::vector<double> values;
-  std::vector<bool> held = {};  ///< elements that its blocks hold; empty: all
+  std::vector<bool> held = {};  ///< elements inside its stored blocks; empty: all
 
   [[nodiscard]] double at(std::uint64_t row, std::uint64_t column) const {
     return values.at(row * columns + column);
@@ -33,7 +33,7 @@ inline data::NumpyArray saved(const CommandFolder& folder, const std::string& na
   return data::read_numpy(folder.path() / "result/tensors" / (name + ".npy"));
 }
 
-/// The last extent are columns, all others rows; of a tensor of several parts one of them.
+/// A matrix of part `part` of `parts`; the last extent is the columns, the others are the rows.
 inline Matrix matrix(const CommandFolder& folder, const std::string& name, std::uint64_t part = 0,
                      std::uint64_t parts = 1) {
   const data::NumpyArray array = saved(folder, name);
@@ -49,8 +49,8 @@ inline Matrix transposed(const Matrix& of) {
   return made;
 }
 
-/// Expands NAME.data, NAME.indices and NAME.indptr as scipy.sparse.bsr_matrix does, to whole
-/// blocks.
+/// Expands NAME.data, NAME.indices and NAME.indptr to a dense matrix, as scipy.sparse.bsr_matrix
+/// does. The number of columns is rounded to whole blocks.
 inline Matrix blocks(const CommandFolder& folder, const std::string& name) {
   const data::NumpyArray data = saved(folder, name + ".data");
   const std::vector<double> indices = saved(folder, name + ".indices").values;
@@ -73,12 +73,12 @@ inline Matrix blocks(const CommandFolder& folder, const std::string& name) {
   return made;
 }
 
-/// Sums of products, and the same of magnitudes.
+/// Sums of products, and sums of the products' magnitudes.
 struct Sums {
   Matrix value, size;
 };
 
-/// `a` b; what is beyond a matrix is zero.
+/// Multiplies `a` by `b`; the shorter inner extent is padded with zeros.
 inline Sums product(const Sums& a, const Matrix& b) {
   Matrix none{a.value.rows, b.columns, std::vector<double>(a.value.rows * b.columns)};
   Sums made{none, none};
@@ -91,7 +91,7 @@ inline Sums product(const Sums& a, const Matrix& b) {
   return made;
 }
 
-/// Adds a product of numbers and matrices, each as `read` has it, such as 0.5 U V^T X.
+/// Adds a product of scalars and matrices such as 0.5 U V^T X; `read` returns a matrix by name.
 template <class Read>
 void add_product(std::istream& factors, const Read& read, Sums& sums) {
   std::optional<Sums> made;
@@ -119,13 +119,13 @@ void add_product(std::istream& factors, const Read& read, Sums& sums) {
   }
 }
 
-constexpr double kHalf = 0x1p-9;  ///< some roundings of f16, for each addend
+constexpr double kHalf = 0x1p-9;  ///< f16: a few roundings (relative) for each addend
 constexpr double kSingle = 0x1p-20;
 
-/// "equal" if the saved tensor `name` is the sum of products `equation`, such as S X + U V^T X, but
-/// for some roundings of its type for each addend, and for one rounding of integers; else the first
-/// difference. A tensor of three extents is a matrix for each of the first; blocks (NAME.data) are
-/// compared where they are.
+/// Returns "equal" if the saved tensor `name` is the sum of products `equation`, such as S X + U
+/// V^T X, within a few roundings of its type for each addend (one rounding for integers); otherwise
+/// the first difference. A tensor of rank 3 is one matrix for each index of its first extent; of a
+/// tensor in blocks (NAME.data) only the stored blocks are compared.
 inline std::string compare(const CommandFolder& folder, const std::string& name,
                            const std::string& equation) {
   const auto in_blocks = [&](const std::string& of) {
@@ -155,14 +155,14 @@ inline std::string compare(const CommandFolder& folder, const std::string& name,
   return "equal";
 }
 
-/// A run of a workload, given by its keys, that saves all tensors.
+/// The config of a run of `workload` (keys of its section) that saves all tensors.
 inline std::string tensors_config(const std::string& workload, int tiles = 8) {
   return fmt::format(R"({{"machine": {{"extends": "bow", "tiles": {}}}, "workload": {{{}}},
     "report": {{"tensors": "all"}}}})",
                      tiles, workload);
 }
 
-/// Runs it into the folder `result`.
+/// Runs the config `text` with its output in the folder `result`.
 inline void run_saving(const CommandFolder& folder, const std::string& text,
                        const std::string& more = "") {
   folder.write("a.json", text);

@@ -9,8 +9,8 @@
 
 namespace tessera::test {
 
-/// The memory after a run, with changed bytes: those from one place on, or those of one transfer
-/// to the host.
+/// The memory after a run with some bytes changed: those of a buffer from one place on, or those of
+/// one transfer to the host.
 class ChangedMemory : public MemoryReader {
  public:
   using Change = std::function<void(std::span<std::byte>)>;
@@ -34,9 +34,9 @@ class ChangedMemory : public MemoryReader {
     return transfer == transfer_ ? std::span<const std::byte>(told_) : from_.written(transfer);
   }
 
-  /// Turns over a bit of the first byte.
+  /// Inverts the lowest bit of the first byte.
   static void flip(std::span<std::byte> bytes) { bytes.front() ^= std::byte{1}; }
-  /// Adds to number `at`, an f32.
+  /// Adds `change` to the f32 with index `at`.
   static Change add(float change, std::size_t at = 0) {
     return [=](std::span<std::byte> bytes) {
       float value = 0;

@@ -9,10 +9,10 @@
 #include "tests/kernels/machine_points.h"
 #include "tests/kernels/points.h"
 
-/// Draws of the list `predicted` of kernels' points: problems for seeded machines.
+/// Draws problems and seeded machines for the kernels' points in the list `predicted`.
 namespace tessera::test {
 
-/// Smaller units than the shipped ones, these, larger ones; none where `outputs` has 0.
+/// Draws a matrix unit's shape for each type; 0 in `outputs` means no unit for that type.
 inline void draw_unit(MachinePoints& points, const std::vector<std::uint32_t>& outputs,
                       MatrixUnitConfig& unit) {
   for (MatrixShape* shape : {&unit.f16, &unit.f16_f32, &unit.f32}) {
@@ -23,7 +23,7 @@ inline void draw_unit(MachinePoints& points, const std::vector<std::uint32_t>& o
   }
 }
 
-/// True if the keys drawn so far have one of these values each.
+/// True if each key of `when` has been drawn with one of its listed values.
 inline bool applies(const config::Json& when, const config::Json& drawn) {
   for (const auto& [key, values] : when.items())
     if (std::find(values.begin(), values.end(), drawn.value(key, config::Json())) == values.end())
@@ -31,8 +31,8 @@ inline bool applies(const config::Json& when, const config::Json& drawn) {
   return true;
 }
 
-/// The point with one value set for each of its draws: {key: values}, or {key: {"when", "of"}} for
-/// keys that others allow.
+/// The point with one value drawn for each key of its `draws`: {key: values}, or
+/// {key: {"when", "of"}} for keys that depend on the keys drawn before.
 inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
   using config::Json;
   Json drawn = {{"machine.tiles", tiles}};
@@ -45,7 +45,7 @@ inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
   return point;
 }
 
-/// Machines for each of the points: a point more draws no others for those that were there.
+/// One source of machines for each point; adding a point does not change those of the others.
 inline std::vector<MachinePoints> machines_for(const std::vector<Point>& stated,
                                                std::uint64_t seed) {
   std::vector<MachinePoints> machines;
@@ -53,7 +53,7 @@ inline std::vector<MachinePoints> machines_for(const std::vector<Point>& stated,
   return machines;
 }
 
-/// The keys of `to` whose values are others in `from`.
+/// The keys of `to` whose values differ in `from`.
 inline config::Json differences(const config::Json& from, const config::Json& to) {
   config::Json found = config::Json::object();
   for (const auto& [key, value] : to.items()) {

@@ -9,13 +9,13 @@
 #include "tests/kernels/drawn_points.h"
 #include "tests/kernels/run_workload.h"
 
-/// A larger machine, with every resource at least of another's, never takes longer.
+/// Checks that a machine with more of some resources is never slower.
 namespace tessera::test {
 
-/// Most cycles of a run on the larger machine over those on the smaller.
+/// Highest accepted cycles on the larger machine / cycles on the smaller one.
 constexpr double kMostSlower = 1.05;
 
-/// Makes one resource of a machine better, of those that it has.
+/// Improves one randomly chosen resource of a machine.
 class Growths {
  public:
   Growths(MachinePoints& points, MachineConfig& machine) : points_(points), machine_(machine) {}
@@ -31,7 +31,7 @@ class Growths {
   }
 
  private:
-  /// Up to 64, odd numbers too.
+  /// Raises the number of tiles up to 64, odd numbers included.
   void tiles() { machine_.tiles += static_cast<std::uint32_t>(points_.below(65 - machine_.tiles)); }
   void sram() { machine_.tile.sram_kib += points_.one_of({1U, 8U, 40U, 1000U}); }
   void fabric() {
@@ -77,7 +77,7 @@ class Growths {
                                   &latency.matrix,  &latency.branch_taken};
     for (std::uint32_t* each : all) lower(*each, {1, 3, 6});
   }
-  /// The supervisor's own port and its launches.
+  /// Lowers the costs of the supervisor's instructions and of its launches.
   void launches() {
     SupervisorCosts& costs = machine_.tile.supervisor;
     if (machine_.tile.issue == IssueKind::barrel) {
@@ -90,7 +90,7 @@ class Growths {
     lower(costs.join_cycles, {6});
     lower(costs.weight_load_cycles, {6});
   }
-  /// A barrel's contexts have their slots whether they run or not.
+  /// Not for a barrel: its slots are fixed, so more contexts make each worker slower.
   void contexts() {
     if (shares_pipeline(machine_.tile)) raise(machine_.tile.contexts, {3, 6, 12, 24});
   }
@@ -106,7 +106,7 @@ class Growths {
   MachineConfig& machine_;
 };
 
-/// A problem and two machines for it.
+/// A problem and two machines that run it.
 struct MachinePair {
   Point point;
   MachineConfig smaller, larger;
@@ -127,11 +127,11 @@ inline MachinePair drawn_pair(const Point& stated, MachinePoints& points) {
   return pair;
 }
 
-/// How a run ended: the cycles if it passed.
+/// The result of a run.
 struct Ended {
   std::string said;
   double cycles = 0;
-  std::string work = {};  ///< the work it did in that time
+  std::string work = {};  ///< operations and useful bytes of the run
 
   [[nodiscard]] bool passed() const { return cycles > 0; }
 };
@@ -149,14 +149,14 @@ inline Ended run_on(const KernelOptions& options, const MachineConfig& machine) 
   return ended;
 }
 
-/// The verdict on a pair: no problem; or the problem, how the machines differ, both runs.
+/// The verdict on a pair; a problem names the point, both machines' differences and both runs.
 struct Judged {
-  bool compared = false;  ///< both do the same work, and the smaller machine can
+  bool compared = false;  ///< both do the same work, and the smaller machine can run it
   std::string problem = {};
 };
 
-/// The work of a run, which may grow with the machine (a block of the matrix unit on every tile).
-/// A run that did not fit is tried on a machine with room; empty if it fails there too.
+/// Operations and useful bytes of a run; these may grow with the machine (a matrix unit's block on
+/// every tile). A run that failed is repeated with more SRAM; empty if it fails again.
 inline std::string work_on(const KernelOptions& options, const Ended& ended,
                            MachineConfig machine) {
   if (ended.passed()) return ended.work;
@@ -181,7 +181,7 @@ inline Judged judge(const MachinePair& pair) {
                             differences(resolved(pair.smaller), resolved(pair.larger)).dump())};
 }
 
-/// Problems that kernels state draws of; of the others the smallest.
+/// The points in `predicted`, and the small point of each kernel that has none there.
 inline std::vector<Point> points_of_pairs() {
   std::vector<Point> all = points("predicted");
   for (Point& small : small_points())
@@ -191,7 +191,7 @@ inline std::vector<Point> points_of_pairs() {
   return all;
 }
 
-/// So many pairs, of kernels in turn; at most `allowed` of them may be slower or not fit.
+/// Compares `count` pairs, kernels in turn; at most `allowed` may be slower or fail on the larger.
 inline void check_pairs(std::size_t count, std::uint64_t seed, std::size_t allowed) {
   const std::vector<Point> stated = points_of_pairs();
   std::vector<MachinePoints> machines = machines_for(stated, seed);

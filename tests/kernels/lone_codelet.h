@@ -12,7 +12,7 @@
 
 namespace tessera::test {
 
-/// One of a kernel's codelets at address 0 of a memory of its own, run by worker 0 alone.
+/// One codelet of a kernel at address 0 of its own memory, run by worker 0 alone.
 class LoneCodelet {
  public:
   LoneCodelet(std::string_view kernel, std::string_view name)
@@ -24,7 +24,7 @@ class LoneCodelet {
     code_ = engine::predecode(std::span(memory_).first(code_end_), engine::Role::worker, {});
   }
 
-  /// Where free memory begins.
+  /// Start address of the free memory.
   static constexpr std::uint32_t kData = 0x1000;
 
   template <class T>
@@ -39,7 +39,7 @@ class LoneCodelet {
     return value;
   }
 
-  /// Slots from the start with this argument to the end of the worker.
+  /// Issue slots of one call with this argument, including the worker's end.
   std::uint64_t slots(std::uint32_t argument) {
     engine::Context context;
     context.workers = 1;

@@ -17,10 +17,10 @@
 #include "tests/kernels/run_workload.h"
 #include "tests/kernels/small_machine.h"
 
-/// Kernels' expectations of plans, without running them: the list `planned` of their points.
+/// Checks plans without running them: the kernels' points in the list `planned`.
 namespace tessera::test {
 
-/// A folder of a point's files, in which its relative paths are found.
+/// Writes a point's files to a temporary folder and makes it the working directory.
 class InFolder {
  public:
   explicit InFolder(const Point& point) {
@@ -36,7 +36,7 @@ class InFolder {
   std::filesystem::path before_ = std::filesystem::current_path();
 };
 
-/// A point's config on a machine of so many tiles, all used, or (0) on the machine that it names.
+/// A point's config on `tiles` tiles, all used; 0: on the machine that the config names.
 inline config::Config config_of(Point point, std::uint32_t tiles) {
   config::Json machine{{"extends", "bow"}};
   if (tiles > 0) {
@@ -51,7 +51,7 @@ inline config::Config config_of(Point point, std::uint32_t tiles) {
 
 inline std::uint32_t tiles_of(const Point& point) { return point.facts.at("tiles").at(0); }
 
-/// The plan, the facts, the work, and the predicted cycles of a point.
+/// The plan, the facts, the work, and the predicted cycles of a point, as a report.
 inline Json planned(const Point& point) {
   const config::Config config = config_of(point, tiles_of(point));
   MeasuredCosts costs(config.machine);
@@ -82,8 +82,8 @@ inline void check_planned(const Point& point) {
     check_compared(report, planned(with(point, point.facts["than"])), point.facts);
 }
 
-/// Checks that a point takes no more cycles with later keys of `along` than with any before, but
-/// for a factor of `at_most`.
+/// Checks that later keys of `along` never increase the predicted cycles above the least so far, up
+/// to a factor `at_most` (default 1).
 inline void check_along(const Point& point) {
   double least = INFINITY;
   for (const Json& keys : point.facts.at("along")) {

@@ -8,48 +8,48 @@
 #include "sim/program/catalogue.h"
 #include "tests/folder.h"
 
-/// Every kernel's points for tests, in kernels/NAME/points.json: small configs of itself and their
+/// Test points of every kernel, read from kernels/NAME/points.json: small configs with their
 /// expected results. kernels/README.md describes the file.
 namespace tessera::test {
 
-/// A shipped config and what is set over it.
+/// A shipped config and the keys set over it.
 struct Point {
   std::string kernel;
   std::string config;             ///< its name in configs/runs
   std::vector<std::string> sets;  ///< path=value, in the order of the file
-  config::Json facts;             ///< all else that is stated, see kFacts
+  config::Json facts;             ///< all other keys of the point, see kFacts
 
-  /// The sets as options of a command, quoted for a shell: " --set 'a=1' ...".
+  /// The sets as command-line options, quoted for a shell: " --set 'a=1' ...".
   [[nodiscard]] std::string options() const;
-  /// The config's file and the options.
+  /// The path of the config, followed by options().
   [[nodiscard]] std::string arguments() const;
-  /// The kernel and the workload's own keys as a section of a config.
+  /// The `workload` section of a config: the kernel and the keys set for it.
   [[nodiscard]] config::Json workload() const;
-  /// The options that this section comes to.
+  /// The kernel options read from workload().
   [[nodiscard]] std::unique_ptr<KernelOptions> options_read() const;
-  /// That workload on so many tiles of a machine.
+  /// A config of this workload on `tiles` tiles of a machine.
   [[nodiscard]] std::string config_on(const std::string& machine, unsigned tiles) const;
-  /// One line for messages.
+  /// A one-line description for messages.
   [[nodiscard]] std::string describe() const;
 };
 
-/// The points of one list, "runs" for example, of every kernel that has it.
+/// The points of one list, for example "runs", of all kernels that have it.
 std::vector<Point> points(const std::string& list);
 
-/// A point with keys set over it, or other numbers of `tiles` or `sram_kib`.
+/// A copy of a point with other keys set, or other facts such as `tiles` or `sram_kib`.
 Point with(Point point, const config::Json& keys);
 
-/// Writes the `files` of a point: texts, JSON, or numbers of a shape as IDX or .npy (bytes that
-/// count up to a modulus, one f32 throughout, or zeros of a type).
+/// Writes the `files` of a point: texts, JSON, or IDX and .npy files of a given shape (bytes that
+/// count up to a modulus, a constant f32, or zeros of a type).
 void write_files(const Folder& folder, const Point& point);
 
-/// A point in every combination of the values of its `each`: of a key, or objects of several keys.
-/// With `pairs` a third of them, in which every two values of two keys meet if each key has three
-/// values or more.
+/// All combinations of the values of a point's `each`: values of a key, or objects of several keys.
+/// With `pairs` only a third of them, which contains every pair of values of two keys if each key
+/// has at least three values.
 std::vector<Point> combinations(const Point& stated);
 
-/// The smallest point of each kernel, without kernels that are bound to one class of machines. Its
-/// sets are valid over any config of the kernel.
+/// The smallest point of each kernel, except for kernels that need one class of machines. Its sets
+/// are valid on top of any config of the kernel.
 std::vector<Point> small_points();
 
 }  // namespace tessera::test

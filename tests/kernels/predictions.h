@@ -8,17 +8,17 @@
 #include "tests/kernels/drawn_points.h"
 #include "tests/kernels/run_workload.h"
 
-/// Predicted and simulated cycles at random points.
+/// Compares predicted and simulated cycles at random points.
 namespace tessera::test {
 
 struct Predicted {
-  std::string point;  ///< the problem and what differs from the machine by default
-  double ratio = 0;   ///< predicted cycles to simulated ones
+  std::string point;  ///< the problem and the machine's differences from the default one
+  double ratio = 0;   ///< predicted / simulated cycles
 
   [[nodiscard]] double miss() const { return std::abs(ratio - 1); }
 };
 
-/// Draws a machine and a problem that a kernel states, and runs it.
+/// Draws a machine and one of the kernel's problems, and runs it.
 inline Predicted predict_drawn(const Point& stated, MachinePoints& points) {
   MachineConfig machine = points.machine();
   if (stated.facts.contains("sram_kib")) {

@@ -10,11 +10,11 @@
 #include "tests/kernels/planned.h"
 #include "tests/kernels/unit_shapes.h"
 
-/// The list `right` of kernels' points: problems whose results are right on small machines.
+/// The kernels' points in the list `right`: their results must be correct on small machines.
 namespace tessera::test {
 
-/// Plans and compiles a point on tiles of each of `fits` KiB. Planning it for two tiles of `over`
-/// KiB is refused.
+/// Plans and compiles a point with each SRAM size of `fits`, in KiB. With `over` KiB on two tiles
+/// planning must be refused.
 inline void check_fits(const Point& point, std::uint32_t tiles) {
   for (const std::uint32_t sram_kib : std::vector<std::uint32_t>(point.facts.at("fits"))) {
     CAPTURE(sram_kib);
@@ -26,7 +26,7 @@ inline void check_fits(const Point& point, std::uint32_t tiles) {
   CHECK_THROWS_AS((void)point.options_read()->plan(costs), UserError);
 }
 
-/// Runs a point with race checks.
+/// Runs a point with race checks on.
 inline void check_run(const Point& point, const config::Config& config) {
   const std::map<std::string, PredictedCycles> parts{
       {"total", PredictedCycles::total},
@@ -39,7 +39,7 @@ inline void check_run(const Point& point, const config::Config& config) {
   CHECK(run_options(*config.workload, config.machine, view) == "passed");
 }
 
-/// A point on a machine of so many tiles, in a folder of its files.
+/// Checks a point on a machine of `tiles` tiles, in a folder with its files.
 inline void check_on(const Point& point, std::uint32_t tiles) {
   CAPTURE(point.describe());
   const InFolder folder(point);
@@ -49,8 +49,8 @@ inline void check_on(const Point& point, std::uint32_t tiles) {
     check_planned(with(point, {{"tiles", {tiles}}}));
 }
 
-/// With `shapes` a point of each type of inputs and of partials with every shape that the unit may
-/// have for it, and none.
+/// With `shapes`: one point for each pair of input and partial types, on every shape that the
+/// matrix unit supports for it and on machines without a unit.
 inline std::vector<Point> with_shapes(const Point& stated) {
   if (!stated.facts.contains("shapes")) return {stated};
   std::vector<Point> made;
@@ -63,10 +63,10 @@ inline std::vector<Point> with_shapes(const Point& stated) {
   return made;
 }
 
-/// Checks the points of a kernel (empty: of all) on machines of `tiles` tiles, by turns, and
-/// `sram_kib` (128), or on the machine that they name (`tiles`: 0). With `off` they take the
-/// predicted cycles but for such a share, or the part of them that is `what`. Points with `fits`
-/// only check that the programs fit.
+/// Checks the points of a kernel (empty: of all kernels). Point i runs on the i-th of its `tiles`,
+/// cyclically, with `sram_kib` (default 128); `tiles` 0: on the machine that the point names. With
+/// `off` the simulated cycles, or the part `what` of them, must be within that share of the
+/// prediction. Points with `fits` only check that their programs fit.
 inline void check_right(const std::string& kernel) {
   std::size_t found = 0;
   for (const Point& stated : points("right")) {

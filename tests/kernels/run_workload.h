@@ -17,22 +17,22 @@
 
 namespace tessera::test {
 
-/// A workload planned for a machine of its own costs.
+/// Plans a workload with costs measured on that machine.
 template <class Kernel, class Options>
 Kernel planned(const Options& options, const MachineConfig& machine) {
   MeasuredCosts costs(machine);
   return Kernel(options, costs);
 }
 
-/// Bytes of the fullest tile; throws UserError if the program does not fit.
+/// Bytes on the fullest tile; throws UserError if the program does not fit.
 inline std::uint64_t compiled_bytes(const Workload& workload, const MachineConfig& machine) {
   const auto exchanges = fabric::make_exchange_compiler(machine.fabric);
   return program::summarise_memory(program::compile(workload.build(), machine, *exchanges))
       .max_bytes;
 }
 
-/// Builds, runs with race checks and checks what `plan` returns, in a process of its own: all its
-/// runs. Returns "passed" and what `view` says of the last one, or what went wrong.
+/// Builds the workload that `plan` returns and executes all of its runs in a separate process, with
+/// race checks and full result checks. Returns "passed" and the view of the last run, or an error.
 template <class Plan, class View>
 std::string run_planned(const MachineConfig& machine, const Plan& plan, const View& view) {
   return in_child([&]() -> std::string {
@@ -57,7 +57,7 @@ std::string run_planned(const MachineConfig& machine, const Plan& plan, const Vi
   });
 }
 
-/// `told` if that is what passes, else with the config that it is of.
+/// Returns `told`; unless the run passed, appends the config that failed.
 template <class Options>
 std::string with_config(std::string told, bool passes, const Options& options,
                         const MachineConfig& machine) {
@@ -68,7 +68,7 @@ std::string with_config(std::string told, bool passes, const Options& options,
   return told;
 }
 
-/// Runs the workload that `plan` makes of `options`. Returns an error with the whole config.
+/// Runs the workload that `plan` makes of `options`. An error is returned with the whole config.
 template <class Options, class Plan, class View>
 std::string run_planned(const Options& options, const MachineConfig& machine, const Plan& plan,
                         const View& view) {
@@ -80,7 +80,7 @@ std::string run_planned(const Options& options, const MachineConfig& machine, co
 template <class Kernel>
 using WorkloadView = std::function<std::string(const RunResult&, const Kernel&)>;
 
-/// Runs the workload of a kernel's options.
+/// Plans and runs a kernel with these options.
 template <class Kernel, class Options>
 std::string run_workload(const Options& options, const MachineConfig& machine,
                          const WorkloadView<Kernel>& view = {}) {
@@ -93,11 +93,11 @@ std::string run_workload(const Options& options, const MachineConfig& machine,
   return run_planned(options, machine, plan, view);
 }
 
-/// Cycles that a prediction has to hold for.
+/// The part of the cycles that is compared with the prediction.
 enum class PredictedCycles { total, compute, exchange, compute_and_exchange };
 
-/// The view that says nothing if the simulated cycles are the predicted ones but for less than a
-/// share of `off`, else both.
+/// A view that returns "" if the simulated cycles are within a share of `off` of the prediction,
+/// otherwise both numbers.
 inline auto as_predicted(double off, PredictedCycles what = PredictedCycles::total) {
   return [off, what](const RunResult& result, const Workload& workload) {
     const Prediction predicted = workload.prediction();
@@ -120,7 +120,7 @@ inline auto as_predicted(double off, PredictedCycles what = PredictedCycles::tot
   };
 }
 
-/// As run_workload(); fails too if the cycles are not those predicted.
+/// As run_workload(); also fails if the cycles miss the prediction.
 template <class Kernel, class Options>
 std::string run_as_predicted(const Options& options, const MachineConfig& machine, double off,
                              PredictedCycles what = PredictedCycles::total) {
@@ -136,7 +136,7 @@ inline std::string run_options(const KernelOptions& options, const MachineConfig
       machine, [&](MachineCosts& costs) { return options.plan(costs); }, view);
 }
 
-/// A workload that has run, in this process; for what must be read of it afterwards.
+/// A workload that has run in this process, for tests that read its state afterwards.
 template <class Kernel>
 struct Finished {
   MeasuredCosts costs;
@@ -158,8 +158,8 @@ struct Finished {
         tensors(program, machine.memory()) {}
 };
 
-/// Returns what `tell` returns for a finished run, in a process of its own; the check's problem if
-/// it fails.
+/// Runs a workload in its own process and returns tell(finished run), or the check's problem if the
+/// check fails.
 template <class Kernel, class Options, class Tell>
 std::string told(const Options& options, const MachineConfig& config, const Tell& tell,
                  const RunOptions& run_options = {}) {

@@ -7,7 +7,7 @@
 
 namespace tessera::test {
 
-/// The default machine with few tiles, whose workers start one after the other as on silicon.
+/// The default machine with few tiles, whose workers launch one after the other as on silicon.
 inline MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib = 256) {
   MachineConfig machine{.name = "small", .tiles = tiles};
   machine.tile.sram_kib = sram_kib;
@@ -16,7 +16,7 @@ inline MachineConfig small_machine(std::uint32_t tiles, std::uint32_t sram_kib =
   return machine;
 }
 
-/// A small machine with external memory: `channels` of at most 8 bytes a cycle each.
+/// A small machine with `channels` channels of external memory of at most 8 bytes a cycle each.
 inline MachineConfig outside_machine(std::uint32_t tiles, std::uint32_t channels, bool overlap) {
   MachineConfig machine = small_machine(tiles);
   machine.has_external = true;

@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// The types that a product multiplies and sums.
+/// Types of a product's inputs and of its partial sums.
 struct Types {
   program::Type input;
   program::Type partial;
@@ -24,7 +24,7 @@ inline MatrixShape& shape_of(MachineConfig& machine, const Types& types) {
   return types.partial == program::Type::f32 ? unit.f16_f32 : unit.f16;
 }
 
-/// A product in blocks, or of single elements, on the full unit.
+/// The shape of a product in blocks (`block` 1: single elements) on the full matrix unit.
 inline sparse::Shape full_shape(std::uint32_t block, program::Type type, program::Type partials) {
   return {.block = block,
           .type = type,
@@ -32,7 +32,7 @@ inline sparse::Shape full_shape(std::uint32_t block, program::Type type, program
           .unit = kernels::block_shape(full_unit(), type, partials)};
 }
 
-/// A point with such a type of inputs and, by its keys `shapes`, of partials.
+/// A point with that input type; the keys listed in its `shapes` are set to the partial type.
 inline Point with_types(const Point& point, const Types& types) {
   config::Json keys{{"dtype", kernels::type_name(types.input)}};
   for (const std::string key : point.facts.at("shapes"))
@@ -40,12 +40,12 @@ inline Point with_types(const Point& point, const Types& types) {
   return with(point, keys);
 }
 
-/// The key of a machine's matrix unit.
+/// The config key of a machine's matrix unit, with its value.
 inline config::Json unit_of(const MachineConfig& machine) {
   return {{"machine.tile.matrix_unit", config::resolved(machine).at("tile").at("matrix_unit")}};
 }
 
-/// Small machines whose unit has, for these types, every shape that it may have, and none.
+/// Small machines with every matrix-unit shape that these types allow, and one without a unit.
 inline std::vector<MachineConfig> machines_of_every_shape(const Types& types, std::uint32_t tiles) {
   std::vector<MachineConfig> made;
   for (std::uint32_t inputs = 4; inputs <= 128; inputs *= 2) {

@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// Runs `body` in a process of its own, since SystemC elaborates once a process. Returns what it
-/// returns, or "exit CODE: MESSAGE" for an Error that it throws.
+/// Runs `body` in a child process, since SystemC elaborates once per process. Returns its result,
+/// or "exit CODE: MESSAGE" for an Error that it throws.
 inline std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
   check(pipe(ends) == 0, "in_child: no pipe");

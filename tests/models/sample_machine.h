@@ -12,7 +12,7 @@
 #include "sim/program/image.h"
 #include "tests/models/in_child.h"
 
-/// A small program that does everything: tiles of uneven work pass words around a ring.
+/// A small program with every kind of step: tiles with unequal work pass words around a ring.
 namespace tessera::sample {
 
 using program::Assembler;
@@ -30,8 +30,8 @@ inline MachineConfig machine(std::uint32_t tiles) {
   return config;
 }
 
-/// Spins as often as the word at argument 0 says; then holds the word plus one in t0 and argument 1
-/// in t1.
+/// A loop of as many iterations as the word at argument 0; then t0 holds the word plus one and t1
+/// argument 1.
 inline Assembler spin() {
   Assembler code;
   code.load_word(Reg::t0, Reg::a0, 0);
@@ -42,7 +42,7 @@ inline Assembler spin() {
   return code;
 }
 
-/// For all six workers, which spin; then worker 0 stores the word plus one at argument 1.
+/// For all six workers: all run the loop, then worker 0 stores the word plus one at argument 1.
 inline program::Codelet spin_and_store() {
   Assembler code = spin();
   code.emit({.mnemonic = isa::Mnemonic::csrrs, .rd = 7, .imm = 0xcc0});
@@ -52,7 +52,7 @@ inline program::Codelet spin_and_store() {
   return {"spin_and_store", code.take()};
 }
 
-/// For the supervisor alone: spins, stores the word plus one and returns to its program.
+/// For the supervisor alone: runs the loop, stores the word plus one, returns to its program.
 inline program::Codelet spin_and_return() {
   Assembler code = spin();
   code.emit({.mnemonic = isa::Mnemonic::sw, .rs1 = 6, .rs2 = 5});
@@ -71,8 +71,8 @@ inline program::Codelet add_one() {
   return {"add_one", code.take()};
 }
 
-/// Worker w: brings two words from argument 0 outside, 16 w bytes on, to argument 1, 8 w bytes on;
-/// adds one to the first, modulo 64; and stores both outside behind those that it brought.
+/// Worker w loads two words from external address (argument 0) + 16 w to (argument 1) + 8 w, adds
+/// one to the first modulo 64, and stores both in external memory 8 bytes after those it loaded.
 inline program::Codelet bring_and_store() {
   using isa::Mnemonic;
   Assembler code;
@@ -116,7 +116,7 @@ struct Ring {
   std::vector<BufferId> words;  ///< tile i's: i + 1 at first, one more after each round
 };
 
-/// `rounds` times: add one to the word of each tile and pass it on; a first step is not measured.
+/// `rounds` times: each tile adds one to its word and passes it on; one first step is unmeasured.
 inline Ring ring(std::uint32_t tiles, std::uint32_t rounds) {
   Ring ring{Program(tiles), {}};
   Program& program = ring.program;
@@ -150,8 +150,8 @@ inline program::Images compile(const Program& program, const MachineConfig& conf
 
 using View = std::function<std::string(const Simulation&, const RunResult&)>;
 
-/// Runs a program in a process of its own. Returns what `view` says of it, or its error as
-/// in_child() does. `spoil` changes the images first.
+/// Runs a program in a separate process. Returns what `view` returns, or the error as in_child()
+/// does. `spoil` changes the images before the run.
 inline std::string run(const MachineConfig& config, const Program& program,
                        const RunOptions& options, const View& view,
                        const std::function<void(program::Images&)>& spoil = {}) {
@@ -175,7 +175,7 @@ inline std::string words_of(const Simulation& machine, std::span<const BufferId>
   return text;
 }
 
-/// Everything in a result that must not depend on the host.
+/// Every part of a result that must not depend on the host.
 inline std::string text(const RunResult& result) {
   const auto time = [](const TimeParts& parts) {
     return fmt::format("{} {} {} {} {}", parts.compute.count(), parts.exchange.count(),

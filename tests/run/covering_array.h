@@ -10,14 +10,14 @@
 
 namespace tessera::test {
 
-/// Rows of levels, one a factor, in which every pair of levels of two factors stands together that
-/// `allowed` lets stand together. Greedy; the same seed gives the same rows.
+/// A pairwise covering array: rows of levels, one for each factor, that contain every pair of two
+/// factors' levels that `allowed` permits. Greedy; the same seed gives the same rows.
 class CoveringArray {
  public:
   using Row = std::vector<std::size_t>;
   static constexpr std::size_t kOpen = ~std::size_t{0};  ///< a factor without a level yet
 
-  /// `allowed(row)`, also asked of rows with open factors: whether nothing chosen contradicts.
+  /// `allowed(row)` also takes rows with open factors: false if the chosen levels contradict.
   template <class Allowed>
   static std::vector<Row> make(const std::vector<std::size_t>& levels, Allowed allowed,
                                unsigned seed) {
@@ -48,7 +48,7 @@ class CoveringArray {
           }
   }
 
-  /// The best of some rows that begin with a pair that is still open.
+  /// The row that covers most open pairs, of several that each begin with an open pair.
   template <class Allowed>
   Row next_row(Allowed allowed) {
     constexpr int kTries = 20;
@@ -85,7 +85,7 @@ class CoveringArray {
     return row;
   }
 
-  /// The level that covers most with what is chosen.
+  /// Sets the factor's level that covers most open pairs with the row's; false if none is allowed.
   template <class Allowed>
   bool choose(Row& row, std::size_t factor, Allowed allowed) {
     std::size_t best = kOpen;

@@ -13,22 +13,22 @@
 #include "tests/kernels/points.h"
 #include "tests/sim/engine/assembled.h"
 
-/// Runs that one key of the machine bounds, and by how much they answer to it.
+/// Runs that one key of the machine limits, and bounds for how their results react to that key.
 namespace tessera::test {
 
-/// Measures a run with the key, "tile.latency.load", at a value.
+/// Measures a run with `key`, such as "tile.latency.load", at `value`.
 using Metric = std::function<double(const std::string& key, double value)>;
 
-/// How the metric moves when the key goes from one value to the other.
+/// The expected reaction of a metric when the key changes from one value to the other.
 struct Direction {
   std::string key;  ///< without "machine."
   double from, to;
   Metric metric;
-  double least, most;  ///< bounds of metric(to) / metric(from), or of their difference
+  double least, most;  ///< bounds of metric(to) / metric(from), or of metric(to) - metric(from)
   bool difference = false;
 };
 
-/// A machine like Bow with one pipeline that waits for nothing, but for what is set.
+/// A machine like Bow with one context and no stalls, except for the key set here.
 inline Json plain_machine(const std::string& key, double value) {
   Json machine = {{"tile",
                    {{"issue", "single"},
@@ -49,7 +49,7 @@ inline Json plain_machine(const std::string& key, double value) {
   return machine;
 }
 
-/// A machine of that key at that value, with that issue kind.
+/// The tile of a machine with that key at that value, and with that issue kind.
 inline TileConfig tile_with(const std::string& key, double value, const char* issue) {
   Json json = plain_machine(key, value);
   json["tile"]["issue"] = issue;
@@ -58,7 +58,7 @@ inline TileConfig tile_with(const std::string& key, double value, const char* is
   return config::load_machine(file, config::machine_presets()).tile;
 }
 
-/// Slots of `program` in the role. x10 points at itself, x6 holds kTimes.
+/// Issue slots of `program` run in `role`. x10 points at itself, x6 holds kTimes.
 constexpr std::uint32_t kTimes = 2000;
 inline double slots_of(std::vector<engine::test::Instruction> program, engine::Role role,
                        const TileConfig& tile) {
@@ -73,7 +73,7 @@ inline double slots_of(std::vector<engine::test::Instruction> program, engine::R
   return static_cast<double>(code.context.slots);
 }
 
-/// Measures kTimes passes of a loop over `body`, which takes no slots of its own.
+/// Measures kTimes iterations of a zero-overhead loop over `body`.
 inline Metric loop(const std::vector<engine::test::Instruction>& body,
                    engine::Role role = engine::Role::worker, const char* issue = "single") {
   return [=](const std::string& key, double value) {
@@ -93,7 +93,7 @@ inline Metric branches(engine::Role role, const char* issue) {
   };
 }
 
-/// A number of report.json, time.cycles for example, of a kernel's point.
+/// A value in report.json, such as time.cycles, of a run of a kernel's point.
 inline Metric shipped_run(const Point& point, const std::string& value_path) {
   return [=](const std::string& key, double value) {
     const CommandFolder folder;

@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// A command, and what it needs to be there before.
+/// A command, and the commands that create its inputs.
 struct KilledCommand {
   const char* name;
   std::vector<std::vector<std::string>> before;
@@ -27,8 +27,8 @@ inline std::vector<KilledCommand> killed_commands() {
           {"report", {run}, {"report", "r"}}};
 }
 
-/// Content of the files in the folder, by name; of report.json, which describes the host, only that
-/// it is there.
+/// Contents of the folder's files by name. Files that describe the host, such as report.json, have
+/// none: they must only exist.
 inline std::map<std::string, std::string> contents(const CommandFolder& folder) {
   std::map<std::string, std::string> files;
   for (const std::string& name : folder.names()) {
@@ -40,7 +40,7 @@ inline std::map<std::string, std::string> contents(const CommandFolder& folder) 
   return files;
 }
 
-/// True if a process of this host is at work in the folder.
+/// True if a process of this host has the folder as its working directory.
 inline bool is_used(const std::filesystem::path& folder) {
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
@@ -50,9 +50,9 @@ inline bool is_used(const std::filesystem::path& folder) {
   return false;
 }
 
-/// Runs the command undisturbed, then kills it `rounds` times at moments up to its end and starts
-/// it again, whole: nothing may be left of the one that was killed, and all files be the same
-/// bytes.
+/// Runs the command undisturbed; then kills it `rounds` times at random moments and runs it again
+/// to its end. The killed run may leave nothing behind, and all files must be equal to the
+/// undisturbed run's.
 inline void check_killed(const KilledCommand& command, std::uint64_t rounds) {
   namespace fs = std::filesystem;
   const std::string name = command.name;

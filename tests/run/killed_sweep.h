@@ -15,7 +15,7 @@
 
 namespace tessera::test {
 
-/// 40 points a seed of a small matrix product.
+/// A sweep of 40 points for each seed of a small matrix product.
 inline std::vector<std::string> sweep_arguments(const CommandFolder& folder, int seeds = 2) {
   folder.write("product.json", product_config(16, R"("m": 64, "n": 64, "k": 64)"));
   return {"sweep",
@@ -52,8 +52,8 @@ inline int wait_for(pid_t process) {
   return status;
 }
 
-/// Sweeps undisturbed, then in another folder with `rounds` processes killed at random moments, and
-/// compares what they leave.
+/// Runs a sweep undisturbed, and one in another folder with `rounds` processes killed at random
+/// moments; compares the files they leave.
 inline void check_killed_sweep(std::uint64_t rounds, int seeds = 2) {
   const CommandFolder folder;
   std::vector<std::string> arguments = sweep_arguments(folder, seeds);
@@ -65,7 +65,7 @@ inline void check_killed_sweep(std::uint64_t rounds, int seeds = 2) {
   std::uint64_t killed = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const pid_t process = start(folder, arguments);
-    // Together they have time for about half of the sweep, so that none finds it done.
+    // Together the runs have about half of the sweep's time, so that none finds it complete.
     const double share = static_cast<double>(data::random_below(1, 0, round, 1000)) / 1000;
     ::usleep(static_cast<useconds_t>(1e6 * seconds * share / static_cast<double>(rounds)));
     ::kill(process, SIGKILL);

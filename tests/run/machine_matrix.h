@@ -11,7 +11,7 @@
 
 namespace tessera::test {
 
-/// Runs a point with so many host threads; the report without what may differ between them.
+/// Runs a point on `threads` host threads; the report without the parts that may differ by host.
 inline Json run_point(const CommandFolder& folder, const Point& run, int threads) {
   const std::string command = fmt::format(
       "run --out result --set run.check_races=true --threads {} {}", threads, run.arguments());
@@ -23,10 +23,10 @@ inline Json run_point(const CommandFolder& folder, const Point& run, int threads
   return report;
 }
 
-constexpr std::size_t kThreaded = 4;  ///< one point in so many runs on several threads too
+constexpr std::size_t kThreaded = 4;  ///< one in `kThreaded` points is also run on several threads
 
-/// Every point passes its check and takes the predicted cycles: within 10 % in the median, 25 % at
-/// worst. Some say the same on 2 or 3 host threads as on one.
+/// Checks that every point passes its check and that predicted cycles are within 10 % in the median
+/// and 25 % at worst. Some points must give the same report on 2 or 3 host threads as on one.
 inline void check_points(std::span<const MachinePoint> points) {
   std::vector<double> misses;
   for (const MachinePoint& point : points) {

@@ -10,17 +10,17 @@
 #include "tests/kernels/points.h"
 #include "tests/run/covering_array.h"
 
-/// Machines away from the presets, and what runs on them.
+/// Machines that differ from the presets, and the workloads they run.
 namespace tessera::test {
 
-/// A level has a value of each key, or one of all; "-" leaves a key as it is.
+/// A level holds one value for each key, or one for all keys; "-" leaves a key unchanged.
 struct Factor {
   const char* name;
-  const char* keys;  ///< without "machine."
+  const char* keys;  ///< without the prefix "machine."
   std::vector<std::string> levels;
 };
 
-/// The points that kernels state for machines: the levels of the first factor.
+/// The points in the kernels' lists `machines`: the levels of the first factor.
 inline const std::vector<Point>& workloads() {
   static const std::vector<Point> kWorkloads = points("machines");
   return kWorkloads;
@@ -62,7 +62,7 @@ inline const std::vector<Factor>& machine_factors() {
 
 using MachinePoint = CoveringArray::Row;
 
-/// Names of a point's levels, for messages.
+/// Names of a point's factors and levels, for messages.
 inline std::string describe(const MachinePoint& point) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < point.size(); ++i)
@@ -71,7 +71,7 @@ inline std::string describe(const MachinePoint& point) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-/// True if the machine exists and has what the workload needs, as far as factors are chosen.
+/// True if the factors chosen so far give a valid machine that can run the workload.
 inline bool exists(const MachinePoint& point) {
   const auto level = [&](std::size_t factor) -> std::string {
     return point[factor] == CoveringArray::kOpen ? ""
@@ -96,7 +96,7 @@ inline std::vector<std::string> words(const std::string& text) {
   return found;
 }
 
-/// The run of a point: a kernel's own with the machine set over it.
+/// The kernel's own point with the machine's keys set over it.
 inline Point run_of(const MachinePoint& point) {
   Point run = workloads()[point[0]];
   run.sets.emplace_back("machine.tiles=16");
@@ -110,14 +110,14 @@ inline Point run_of(const MachinePoint& point) {
   return run;
 }
 
-/// Every pair of levels that can stand together.
+/// Points that contain every valid pair of levels.
 inline std::vector<MachinePoint> pairwise_points() {
   std::vector<std::size_t> levels;
   for (const Factor& factor : machine_factors()) levels.push_back(factor.levels.size());
   return CoveringArray::make(levels, exists, 1);
 }
 
-/// Seeded points among all.
+/// `count` random valid points.
 inline std::vector<MachinePoint> random_points(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<MachinePoint> points;

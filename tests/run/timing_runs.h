@@ -11,15 +11,15 @@
 
 namespace tessera::test {
 
-/// A run's output without values: all of its files but the host section and the check; or how it
-/// ended without any.
+/// A run's output without values: all files except the host section and the check; or the exit code
+/// and message of a failed run.
 struct TimedFiles {
   int code = 0;
   std::string error;
   Json report;
   std::string tables;
-  bool values = true;  ///< were computed
-  std::string reason;  ///< why, of a timing run
+  bool values = true;  ///< values were computed
+  std::string reason;  ///< why a timing run computed values
 };
 
 inline TimedFiles timed_files(const CommandFolder& folder, const std::string& arguments) {
@@ -39,8 +39,8 @@ inline TimedFiles timed_files(const CommandFolder& folder, const std::string& ar
   return files;
 }
 
-/// A timing run of the point says what a full run says, or is refused as it is; true if it computed
-/// no values.
+/// Checks that a timing run of the point reports the same as a full run, or fails in the same way.
+/// True if it succeeded without computing values.
 inline bool same_without_values(const Point& point, const std::string& more = "") {
   const CommandFolder folder;
   const std::string arguments = fmt::format("{} {}", more, point.arguments());

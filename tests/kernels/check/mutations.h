@@ -14,7 +14,7 @@
 #include "sim/data/random.h"
 #include "tests/models/in_child.h"
 
-/// Finished results with one thing wrong, to see what checks see.
+/// Injects one error into correct results, to measure which errors the checks detect.
 namespace tessera::test {
 
 enum class Mutation : std::uint8_t {
@@ -33,10 +33,10 @@ inline constexpr std::array kMutations{
     Mutation::times_1_004, Mutation::swapped, Mutation::stale,
     Mutation::bias,        Mutation::noise,   Mutation::not_a_number};
 
-/// The buffers that a check reads, whole: results of one type.
+/// The complete buffers that a check reads; all results have one type.
 using Results = std::map<program::BufferId, std::vector<std::byte>>;
 
-/// Notes what is read.
+/// Records every buffer that is read.
 class Recorder : public MemoryReader {
  public:
   explicit Recorder(const MemoryReader& memory) : memory_(memory) {}
@@ -53,7 +53,7 @@ class Recorder : public MemoryReader {
   mutable Results results_;
 };
 
-/// Gives what it is told.
+/// A memory that returns the given results.
 class Replies : public MemoryReader {
  public:
   explicit Replies(Results results) : results_(std::move(results)) {}
@@ -66,26 +66,26 @@ class Replies : public MemoryReader {
   Results results_;
 };
 
-/// An element of the results of `least` and more in size, so that it matters; for `swapped` its
-/// neighbour differs from it by as much.
+/// An element of the results with magnitude `least` or more, so that an error in it matters. For
+/// `swapped` its right neighbour differs from it by at least `least`, too.
 struct Site {
   program::BufferId buffer{};
   std::size_t element = 0;
 };
 Site choose_site(const Results& results, program::Type type, Mutation mutation,
                  std::uint64_t number, double least);
-/// The results with one element of `site` changed (at last to what is no number), or its tile (it
-/// holds another's results), or all by the distance to the next number above, or by 16 times that
-/// up or down.
+/// Results with one error: one element of `site` changed (for `not_a_number` to NaN), all of its
+/// tile replaced by another tile's results, or all results moved to the next number above (`bias`)
+/// or by 16 such steps up or down (`noise`).
 Results mutated(Results results, program::Type type, Mutation mutation, const Site& site);
 
-/// By mutation: how many of `trials` sites a check of these results finds.
+/// For each mutation: in how many of `trials` sites the check detects it.
 using Rates = std::array<unsigned, kMutations.size()>;
 Rates found_mutations(const Workload& workload, const Results& results, program::Type type,
                       CheckMode mode, unsigned trials);
 std::string text(const Rates& rates);
 
-/// Runs what `plan` returns in a process of its own and asks `body` of it and its results.
+/// Runs the workload that `plan` returns in its own process and returns body(workload, results).
 template <class Plan, class Body>
 std::string after_planned(const MachineConfig& machine, const Plan& plan, const Body& body) {
   return in_child([&]() -> std::string {
@@ -110,7 +110,7 @@ std::string after_run(const Options& options, const MachineConfig& machine,
   return after_planned(machine, plan, body);
 }
 
-/// The verdict of both kinds of checks on a run.
+/// Runs a workload and checks its results in full, then by samples: "passed" or the first problem.
 template <class Kernel, class Options>
 std::string verdict(const Options& options, const MachineConfig& machine) {
   return after_run<Kernel>(

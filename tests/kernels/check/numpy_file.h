@@ -10,7 +10,7 @@
 
 namespace tessera::test {
 
-/// A matrix as a .npy file that goes with it.
+/// A temporary .npy file of a matrix; the destructor removes it.
 class NumpyFile {
  public:
   template <class Element>
@@ -29,12 +29,12 @@ class NumpyFile {
   Folder folder_;
 };
 
-/// Element (i, j) of data that is hard to check.
+/// Element (i, j) of random data, which is hard for checks.
 inline double random_element(std::uint64_t stream, std::uint64_t i, std::uint64_t j) {
   return static_cast<double>(data::random_signed(3, stream, i * 10000 + j, 20));
 }
 
-/// The data of random_element() times `scale`, and data of equal elements.
+/// Functions for NumpyFile: random_element() times `scale`, and a constant matrix.
 inline auto scaled(double scale, std::uint64_t stream) {
   return [=](std::uint64_t i, std::uint64_t j) { return scale * random_element(stream, i, j); };
 }

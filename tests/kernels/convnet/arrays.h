@@ -5,10 +5,10 @@
 #include "kernels/convnet/convnet.h"
 #include "sim/config/config.h"
 
-/// Networks on arrays, for tests.
+/// AIE arrays on which tests run networks.
 namespace tessera::convnet {
 
-/// An array of side x side cores, with memory tiles of so many KiB; 0: as shipped.
+/// An array of side x side cores, with memory tiles of `memory_kib` KiB; 0: as in the preset.
 inline MachineConfig array(std::uint32_t side, std::uint32_t memory_kib = 0) {
   MachineConfig machine =
       config::load_machine(fmt::format("aie2_{}x{}", side, side), config::machine_presets());
@@ -20,7 +20,7 @@ inline Options options_of(const std::string& network, double sparsity = 0) {
   return {.network = network, .sparsity = sparsity};
 }
 
-/// The model that these options run.
+/// The model that `options` describe.
 inline Model model_of(const Options& options, unsigned host_threads = 1) {
   HostThreads threads(host_threads);
   Given given = given_of(options);

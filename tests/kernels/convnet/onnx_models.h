@@ -14,7 +14,7 @@
 #include "sim/data/random.h"
 #include "tests/refusal.h"
 
-/// Small ONNX models for tests, as bytes of protobuf, and what is said of them.
+/// Small ONNX models for tests, as protobuf bytes, and the parser's messages about them.
 namespace tessera::test {
 
 using convnet::onnx::Attribute;
@@ -47,7 +47,7 @@ inline std::string packed(std::uint64_t number, const std::vector<std::int64_t>&
   return field(number, bytes);
 }
 
-/// The values of `floats` and `integers` as raw bytes of the tensor's type.
+/// Encodes a tensor; `floats` and `integers` become raw bytes of its type.
 inline std::string encoded(const Tensor& tensor) {
   std::string bytes;
   for (const std::int64_t extent : tensor.dims) bytes += field(1, extent);
@@ -98,7 +98,7 @@ inline Attribute integers(std::vector<std::int64_t> values) {
   return {.integers = std::move(values)};
 }
 inline Attribute integer(std::int64_t value) { return {.integer = value}; }
-/// A node named as what it gives, with a letter before it.
+/// A node named after its output, with the prefix "n".
 inline Node node(const std::string& type, Names inputs, const std::string& output,
                  const std::map<std::string, Attribute>& attributes = {}) {
   Node made{"n" + output, type, "", std::move(inputs), {output}, {}};
@@ -126,7 +126,7 @@ inline void add_int8(Model& model, const std::string& name, std::vector<std::int
     tensor.integers.push_back(static_cast<std::int64_t>(data::random_below(3, 9, i, 200)) - 100);
   model.initializers[name] = tensor;
 }
-/// An image of 3 x 9 x 7 and one convolution of it, c, to 16 x 5 x 4.
+/// A 3 x 9 x 7 image and one convolution c with a 16 x 5 x 4 output.
 inline Model base_model() {
   Model model{.opset = 13, .inputs = {{"x", Type::float32, {0, 3, 9, 7}}}};
   add_floats(model, "w", {16, 3, 3, 3});
@@ -142,7 +142,7 @@ inline Model with(Model model, const Node& last) {
 inline convnet::NetworkFile read_model(const Model& model) {
   return convnet::parse_onnx(test::encoded(model), "mine", "mine.onnx");
 }
-/// The message about a model behind the name of its file.
+/// The parser's error message without the file name in front; empty: no error.
 inline std::string message_of(const std::string& bytes) {
   constexpr std::string_view kFile = "mine.onnx: ";
   const std::string said =

@@ -20,7 +20,7 @@ inline const Catalogue& kernels_of() {
   return kCatalogue;
 }
 
-/// A kernel's point on 16 tiles, and what else is set.
+/// The config of a kernel's point on 16 tiles, with one more key set if `moved` is given.
 inline config::Config moved_config(const Point& point, const std::string& moved = "") {
   Sets sets = point.sets;
   sets.insert(sets.end(), {"machine.tiles=16", "run.measure=host"});
@@ -34,7 +34,7 @@ inline std::string text_of(const sensitivity::Answer& answer) {
                      answer.joules.value_or(-1), answer.mm2.value_or(-1));
 }
 
-/// Keys of all sorts: that act and that do not, that change plans, memory, the fabric, only energy.
+/// Perturbed keys of all kinds: with and without effect, of plans, memory, fabric, only energy.
 inline const Sets& moves() {
   static const Sets kMoves = {"machine.tile.latency.load=12",
                               "machine.tile.latency.square_root=12",
@@ -56,7 +56,7 @@ inline const Sets& moves() {
   return kMoves;
 }
 
-/// The answer of a forecaster that has been asked nothing before.
+/// The answer of a new forecaster, without any cached state.
 inline std::string forecast_alone(const config::Config& config) {
   try {
     return text_of(Forecaster(config)(config));
@@ -65,9 +65,9 @@ inline std::string forecast_alone(const config::Config& config) {
   }
 }
 
-/// Two threads ask one forecaster of a point's moves, each of every other and both of the first in
-/// four: it says what one says that is asked of that move alone, and of the base the same as
-/// before.
+/// Two threads ask one forecaster for a point's perturbations: each every second one, and both
+/// every fourth. Each answer must equal that of a new forecaster, and the base's answer must not
+/// change.
 inline void check_forecasts(const Point& point, const Sets& asked) {
   CAPTURE(point.describe());
   const config::Config base = moved_config(point);

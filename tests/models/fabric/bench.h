@@ -10,7 +10,7 @@
 
 namespace tessera::fabric {
 
-/// Tiles without a machine: SRAM with random bytes, the compiled lists at its end.
+/// Tiles without a machine: SRAM with random bytes, followed by the compiled lists.
 class Bench {
  public:
   Bench(const FabricConfig& config, std::uint32_t tiles, std::uint32_t data_bytes,
@@ -42,7 +42,7 @@ class Bench {
     return exchange;
   }
 
-  /// All participants start it, on a fabric of their own.
+  /// All participants start the exchange, on a new fabric.
   Moved run(unsigned threads = 1) {
     HostThreads host(threads);
     const std::unique_ptr<Fabric> fabric = make_fabric(config_, floorplan_);
@@ -50,7 +50,7 @@ class Bench {
     return fabric->advance(fabric->next_event().value(), host).at(0);
   }
 
-  /// The expected data afterwards: all sources read, then all destinations written.
+  /// The expected SRAM afterwards: all sources are read before any destination is written.
   [[nodiscard]] std::vector<std::vector<std::byte>> expected(const patterns::Copies& copies) const {
     std::vector<std::vector<std::byte>> after = sram_;
     for (const program::PlacedCopy& copy : copies) {

@@ -7,7 +7,7 @@
 
 #include "sim/program/exchange_compiler.h"
 
-/// Exchange patterns for tests. Every range they name is its own, from address 0 up on each tile.
+/// Exchange patterns for tests. Their ranges never overlap; each tile's begin at address 0.
 namespace tessera::fabric::patterns {
 
 using Copies = std::vector<program::PlacedCopy>;
@@ -30,7 +30,7 @@ class Layout {
   std::vector<std::uint32_t> next_;
 };
 
-/// One copy of `bytes` from `source` to each of `to`.
+/// One copy of `bytes` from `source` to each tile in `to`.
 inline program::PlacedCopy multicast(Layout& layout, std::uint32_t source, std::uint32_t bytes,
                                      const std::vector<std::uint32_t>& to) {
   program::PlacedCopy copy{layout.take(source, bytes), bytes, {}};
@@ -42,7 +42,7 @@ struct Range {
   std::uint32_t low, high;
 };
 
-/// `each` multicasts from every tile to a random set of distinct tiles; bytes in words of 4.
+/// `each` multicasts from every tile to a random set of distinct tiles; `words` of 4 bytes each.
 inline Copies random_multicasts(std::uint32_t tiles, std::uint32_t each, Range fanout, Range words,
                                 std::uint64_t seed) {
   Layout layout(tiles);
@@ -62,8 +62,8 @@ inline Copies random_multicasts(std::uint32_t tiles, std::uint32_t each, Range f
   return copies;
 }
 
-/// A grid of gm x gn x gk tiles: the gn tiles of a row all take `a_bytes`, the gm of a column
-/// `b_bytes`. The pieces lie on the tiles one after the other.
+/// The operands of a gm x gn x gk grid of tiles: all gn tiles of a row receive `a_bytes`, all gm of
+/// a column `b_bytes`. The pieces are stored on the tiles one after the other.
 inline Copies gemm_grid(std::uint32_t gm, std::uint32_t gn, std::uint32_t gk, std::uint32_t a_bytes,
                         std::uint32_t b_bytes) {
   Layout layout(gm * gn * gk);
@@ -97,7 +97,7 @@ inline Copies gemm_grid(std::uint32_t gm, std::uint32_t gn, std::uint32_t gk, st
   return copies;
 }
 
-/// Every tile sends its own `bytes` to each other tile.
+/// Every tile sends separate `bytes` to each other tile.
 inline Copies all_to_all(std::uint32_t tiles, std::uint32_t bytes) {
   Layout layout(tiles);
   Copies copies;

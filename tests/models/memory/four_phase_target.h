@@ -10,16 +10,16 @@
 
 namespace tessera::sample {
 
-/// An approximately timed memory: takes a request in 2 ns, answers 20 ns after that, one response
+/// An approximately timed memory: accepts a request after 2 ns, answers 20 ns later, one response
 /// at a time, and checks the initiator's phases.
 class FourPhaseTarget : public sc_core::sc_module, public HeldBytes {
  public:
   enum class Style {
-    four,      ///< all phases by backward calls
+    four,      ///< every phase is a backward call
     updated,   ///< END_REQ as the result of BEGIN_REQ
     skips,     ///< no END_REQ: BEGIN_RESP implies it
-    early,     ///< TLM_COMPLETED, all time annotated
-    in_result  ///< BEGIN_RESP as the result of BEGIN_REQ, all time annotated
+    early,     ///< TLM_COMPLETED, the delay contains all time
+    in_result  ///< BEGIN_RESP as the result of BEGIN_REQ, the delay contains all time
   };
   FourPhaseTarget(const sc_core::sc_module_name& name, std::size_t bytes, Style style)
       : sc_module(name),
@@ -33,7 +33,7 @@ class FourPhaseTarget : public sc_core::sc_module, public HeldBytes {
     socket.register_transport_dbg(this, &FourPhaseTarget::transport_dbg);
   }
   tlm_utils::simple_target_socket<FourPhaseTarget, 64> socket;
-  std::uint32_t most = 0;  ///< transactions under way
+  std::uint32_t most = 0;  ///< highest number of concurrent transactions
   std::uint32_t under_way = 0;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tessera::sample {
 
-/// Puts a list at `at` in a tile's SRAM.
+/// Writes a transfer list to address `at` of a tile's SRAM.
 inline void put_list(std::span<std::byte> sram, std::uint32_t at,
                      const program::TransferHeader& header,
                      const std::vector<program::OuterEntry>& entries) {

@@ -9,11 +9,11 @@
 
 namespace tessera::sample {
 
-/// The bytes of a memory of somebody else's, which answers with an error from an address on.
+/// The bytes of an external SystemC memory, which returns errors from address `refuses_from` on.
 struct HeldBytes {
   explicit HeldBytes(std::size_t count) : bytes(count) {}
 
-  /// Moves bytes at no time; returns how many.
+  /// Moves bytes in zero time; returns their number, 0 if any is out of range.
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
     const std::uint64_t at = payload.get_address();
     const unsigned count = payload.get_data_length();
@@ -22,7 +22,7 @@ struct HeldBytes {
     if (payload.is_write()) std::memcpy(&bytes[at], payload.get_data_ptr(), count);
     return count;
   }
-  /// As transport_dbg(), and sets the response.
+  /// As transport_dbg(), and sets the response status.
   void transfer(tlm::tlm_generic_payload& payload) {
     const bool moved =
         payload.get_address() < refuses_from && transport_dbg(payload) == payload.get_data_length();
@@ -33,8 +33,8 @@ struct HeldBytes {
   std::uint64_t refuses_from = UINT64_MAX;
 };
 
-/// A loosely timed memory of somebody else's: each access takes the same time, of which a part is
-/// waited for and the rest added to the delay.
+/// A loosely timed external memory: each access takes the same time, `waits` of it by wait() and
+/// `adds` of it in the annotated delay.
 class MemoryTarget : public sc_core::sc_module, public HeldBytes {
  public:
   MemoryTarget(const sc_core::sc_module_name& name, std::size_t bytes,
@@ -44,8 +44,8 @@ class MemoryTarget : public sc_core::sc_module, public HeldBytes {
     socket.register_transport_dbg(this, &MemoryTarget::transport_dbg);
   }
   tlm_utils::simple_target_socket<MemoryTarget> socket;
-  std::vector<std::uint64_t> addresses;  ///< all accesses', in order
-  std::uint32_t most = 0;                ///< accesses at one time
+  std::vector<std::uint64_t> addresses;  ///< of all accesses, in order
+  std::uint32_t most = 0;                ///< highest number of concurrent accesses
 
  private:
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

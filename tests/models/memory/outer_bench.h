@@ -8,8 +8,8 @@
 
 namespace tessera::sample {
 
-/// ExternalMemory and tiles that follow scripts. A seed shuffles the order in which sides are
-/// submitted, and lets time go in other steps than from event to event.
+/// ExternalMemory with tiles that follow scripts. A nonzero seed shuffles the order in which sides
+/// are submitted, and also advances time to cycles between the events.
 class OuterBench {
  public:
   OuterBench(const Scene& scene, std::uint64_t seed)

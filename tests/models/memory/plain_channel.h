@@ -9,13 +9,13 @@
 
 namespace tessera::sample {
 
-/// A channel that goes clock by clock, keeps every command it has ever given, and puts each next
-/// one at the first clock at which all rules, asked of all former commands, allow it.
+/// A channel stepped clock by clock. It records every command, and issues the next one at the first
+/// clock that all timing rules allow, each checked against all earlier commands.
 class PlainChannel {
  public:
   struct Done {
     std::uint32_t tag;
-    std::uint64_t first, last;  ///< clocks of its data
+    std::uint64_t first, last;  ///< clocks of the data burst
   };
   DramChannel::Statistics statistics;
 
@@ -27,7 +27,7 @@ class PlainChannel {
     waiting_.push_back({request, clock, 0});
   }
 
-  /// One clock; returns what it chooses.
+  /// Steps one clock; returns the requests chosen in it.
   std::vector<Done> step(std::uint64_t clock) {
     if (d_.refi_clocks > 0 && clock == next_refresh_) refresh(clock);
     std::vector<Done> done;

@@ -11,8 +11,8 @@
 
 namespace tessera::sample {
 
-/// Memory outside and tiles that follow scripts, cycle by cycle: no events, no bounds, no queues
-/// but plain lists. Timing as models/memory/outer_traffic.h states it.
+/// External memory with tiles that follow scripts, stepped cycle by cycle: no events, no bounds, no
+/// queues but plain lists. Implements the timing stated in models/memory/outer_traffic.h.
 class PlainMemory {
  public:
   PlainMemory(const Scene& scene)
@@ -62,7 +62,7 @@ class PlainMemory {
   struct Tile {
     Follower script;
     std::map<std::uint32_t, std::uint64_t> starts;
-    std::vector<std::size_t> order;  ///< transfers as they are served
+    std::vector<std::size_t> order;  ///< transfers in the order of service
     std::uint64_t port_free = 0;
     std::uint32_t under_way = 0;
   };

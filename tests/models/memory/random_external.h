@@ -9,10 +9,10 @@
 
 namespace tessera::sample {
 
-/// One of the values.
+/// Returns one of the given values.
 using Draw = std::function<std::uint32_t(std::initializer_list<std::uint32_t>)>;
 
-/// Memory outside of a machine, with any timing that it may have.
+/// External memory with a random, valid timing.
 inline ExternalConfig random_external(const Draw& one_of) {
   ExternalConfig external;
   external.reach = one_of({0, 0, 1}) == 0 ? ExternalReach::chip : ExternalReach::tile;

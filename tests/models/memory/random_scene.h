@@ -9,7 +9,7 @@
 
 namespace tessera::sample {
 
-/// A random machine, lists and scripts. Lists stand in the upper half of each SRAM, data below.
+/// A random machine with lists and scripts. Lists are in the upper half of each SRAM, data below.
 class RandomScene {
  public:
   static constexpr std::uint32_t kSram = 8192;
@@ -69,7 +69,7 @@ class RandomScene {
     std::memcpy(sram.data() + at, &header, sizeof header);
     for (std::uint32_t i = 0; i < header.entries; ++i) {
       program::OuterEntry entry{};
-      // Near a border of channels, so that all of them have some.
+      // Near a border between channels, so that every channel gets traffic.
       const std::uint64_t border = one_of(1, external.channels) * external.channel_bytes();
       entry.address = border - one_of(1, 4) * 6000 - one_of(0, 500);
       entry.rows = clocks(4);

@@ -11,8 +11,8 @@
 
 namespace tessera::sample {
 
-/// A tile's start of a list: `gap` cycles after its start before, or later, when that list is done,
-/// or all its lists are.
+/// One start of a list by a tile: `gap` cycles after its previous start, but not before that list's
+/// last transfer is done (`after_all`: those of all its lists).
 struct Step {
   std::uint32_t list;
   std::uint64_t gap;
@@ -20,10 +20,10 @@ struct Step {
 };
 using Script = std::vector<Step>;
 
-/// How far one tile is with its script.
+/// One tile's progress in its script.
 class Follower {
  public:
-  /// When the next list starts; nothing while that is not known, or at the end.
+  /// The cycle at which the next list starts; nullopt while it is unknown, and at the end.
   [[nodiscard]] std::optional<std::uint64_t> next_start(const Script& script) const {
     if (at_ == script.size()) return std::nullopt;
     const Step& step = script[at_];
@@ -56,7 +56,7 @@ class Follower {
   std::vector<std::pair<std::uint32_t, std::optional<std::uint64_t>>> lists_;
 };
 
-/// A machine with external memory, its tiles' SRAM with lists in it, and what tiles start when.
+/// A machine with external memory, the tiles' SRAM with their lists, and the tiles' scripts.
 struct Scene {
   MachineConfig machine;
   std::vector<std::vector<std::byte>> sram;
@@ -72,7 +72,7 @@ struct Scene {
   }
 };
 
-/// The end of one transfer.
+/// What one transfer did: its cycles and bytes.
 struct Outcome {
   std::uint32_t tile, list, exchange;
   std::uint64_t start, begin, done, read, written;

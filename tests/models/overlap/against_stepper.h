@@ -12,14 +12,14 @@
 #include "tests/models/overlap/stepper.h"
 #include "tests/refusal.h"
 
-/// Random programs on a machine and on the stepper.
+/// Compares random programs on a machine and on the stepper.
 namespace tessera::sample {
 
 inline IssueKind random_issue(const Draw& one_of) {
   return one_of({0, 1, 2}) == 0 ? IssueKind::revolver : IssueKind::barrel;
 }
 
-/// Ports of `times` the fabric's rate, as one fast one or several.
+/// A total rate of `times` the fabric's: one fast port, or `times` ports.
 inline PortConfig ports_of(PortConfig::Direction direction, std::uint32_t rate, std::uint32_t times,
                            bool fast) {
   return {direction, fast ? rate * times : rate, fast ? 1 : times};
@@ -43,7 +43,7 @@ inline NodeConfig random_nodes(const MachineConfig& machine, std::uint32_t numbe
   return node;
 }
 
-/// Workers of all classes share their pipelines and reach external memory themselves.
+/// Workers of all node classes share their pipelines and access external memory themselves.
 inline void let_workers_transfer(MachineConfig& config, const Draw& one_of) {
   config.external.worker_dma = WorkerDmaConfig{8, one_of({8, 64})};
   const auto share = [&](TileConfig& tile) {
@@ -55,7 +55,7 @@ inline void let_workers_transfer(MachineConfig& config, const Draw& one_of) {
   for (NodeConfig& node : config.nodes) share(node.tile);
 }
 
-/// Up to twelve nodes of up to three classes, the compute tiles among them.
+/// Up to twelve nodes in up to three classes, including the compute tiles.
 inline MachineConfig random_machine(std::mt19937& random) {
   const Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
     return values.begin()[random() % values.size()];
@@ -83,14 +83,14 @@ inline MachineConfig random_machine(std::mt19937& random) {
   return config;
 }
 
-/// All that a tile has done.
+/// A tile's statistics, as text.
 inline std::string text(const TileRecord& tile) {
   return fmt::format("{} {} {} {} {} {} {}\n", tile.compute.count(), tile.exchange.count(),
                      tile.sync.count(), tile.instructions, tile.sent.count(), tile.received.count(),
                      tile.external.count());
 }
 
-/// Which node waits for what, of a message that names nodes of one state together: "tiles 2-3, 5
+/// The wait reason of each node, from a message that groups nodes in the same state: "tiles 2-3, 5
 /// (memory): in exchange 0, ..., pc ...".
 inline std::map<std::uint32_t, std::string> waits_of(const std::string& message) {
   std::map<std::uint32_t, std::string> waits;
@@ -115,7 +115,7 @@ inline std::map<std::uint32_t, std::string> waits_of(const std::string& message)
   return waits;
 }
 
-/// Where what a machine says of nodes that are stuck is not what they wait for on the stepper.
+/// Differences between a machine's message about stuck nodes and their wait reasons on the stepper.
 inline std::string stuck_difference(const MachineConfig& config, const Stepper& stepper,
                                     const std::string& message) {
   std::string expected = "no progress: nothing will release the tiles that wait\n";
@@ -131,7 +131,7 @@ inline std::string stuck_difference(const MachineConfig& config, const Stepper& 
   return expected == found ? "" : fmt::format("stuck:\n{}instead of\n{}", found, expected);
 }
 
-/// Where a machine and the stepper differ in the program of that seed; "" if nowhere.
+/// Where the machine and the stepper differ for the program of that seed; "" if they agree.
 inline std::string difference(std::uint32_t seed) {
   std::mt19937 random(seed);
   const MachineConfig config = random_machine(random);

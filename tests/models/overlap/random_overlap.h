@@ -11,10 +11,10 @@
 #include "tests/models/sample_machine.h"
 
 /// Random programs whose exchanges overlap, over several zones and classes of nodes, for tests of
-/// what must hold for any.
+/// invariants.
 namespace tessera::sample {
 
-/// Gives each word what `word_of(its number)` says.
+/// Sets word i of `bytes` to word_of(i).
 template <class WordOf>
 void fill_words(std::span<std::byte> bytes, const WordOf& word_of) {
   for (std::size_t at = 0; at + 4 <= bytes.size(); at += 4) {
@@ -23,16 +23,16 @@ void fill_words(std::span<std::byte> bytes, const WordOf& word_of) {
   }
 }
 
-/// Draws one sequence of loops, calls and exchanges; every zone does its part of it, so nothing can
-/// wait for ever but at the end, where two zones may wait for each other. Buffers hold small words
-/// only: their sums say how long calls take.
+/// Draws one sequence of loops, calls and exchanges. Every zone executes its part of it, so only
+/// the end of the program, where two zones may wait for each other, can deadlock. Buffers hold
+/// small words only, since their sums set how long calls take.
 class OverlapMaker {
  public:
   OverlapMaker(std::uint32_t seed, const MachineConfig& machine)
       : random_(seed), machine_(machine), ports_(machine) {}
 
   Program make() {
-    // It may leave nodes behind the compute tiles unnamed.
+    // The program may omit nodes after the compute tiles.
     const std::uint32_t others = node_count(machine_) - machine_.tiles;
     const std::uint32_t tiles = machine_.tiles + (below(3) == 0 ? below(others + 1) : others);
     zones_ = 1 + below(std::min(tiles, 3U));
@@ -60,13 +60,13 @@ class OverlapMaker {
     for (std::uint32_t zone = 0; zone < zones_; ++zone) program.steps(zone) = steps[zone];
     return program;
   }
-  /// Zones of the program made last cross at its end: it is stuck there if nodes of both take part
-  /// in both exchanges.
+  /// True if two zones of the last program end in opposite orders of two exchanges; it deadlocks if
+  /// nodes of both zones take part in both exchanges.
   [[nodiscard]] bool crosses() const { return crosses_; }
 
  private:
   static constexpr std::uint32_t kBuffersATile = 6;
-  static constexpr std::uint32_t kWords = 12;       ///< a buffer's
+  static constexpr std::uint32_t kWords = 12;       ///< of a buffer
   static constexpr std::uint32_t kMostWorkers = 6;  ///< two words each
 
   using Buffers = std::set<BufferId>;
@@ -77,7 +77,7 @@ class OverlapMaker {
   };
 
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
-  /// Bytes of whole words.
+  /// A number of bytes below `words` words, in whole words.
   std::uint64_t bytes_below(std::uint32_t words) { return std::uint64_t{4} * below(words); }
   BufferId any_buffer() {
     return BufferId{below(static_cast<std::uint32_t>(program_->buffers().size()))};
@@ -96,7 +96,7 @@ class OverlapMaker {
     add_kept(*program_, tile, std::uint64_t{4} * kWords, contents);
   }
 
-  /// Adds the external memory that workers of each tile reach.
+  /// Adds the external memory that the workers of each tile access.
   void add_regions() {
     bring_codelet_ = program_->add_codelet(bring_and_store());
     for (std::uint32_t tile = 0; tile < program_->tiles(); ++tile)
@@ -107,7 +107,7 @@ class OverlapMaker {
            }});
   }
 
-  /// Copies between the buffers that `allowed` says, no two into one of them.
+  /// Copies between buffers for which `allowed` is true, with distinct destination buffers.
   template <class Allowed>
   program::Exchange exchange(Allowed allowed, Known& known) {
     program::Exchange made{"pass", {}};
@@ -146,7 +146,7 @@ class OverlapMaker {
     known_.push_back(std::move(known));
   }
 
-  /// Transfers with external memory, each between a buffer and bytes of its own there.
+  /// Transfers with external memory, each between a buffer and its own range there.
   void add_transfer() {
     constexpr std::uint64_t kRegion = 1024;
     program::Exchange made{"transfer", {}};
@@ -180,7 +180,7 @@ class OverlapMaker {
     known_.push_back(std::move(known));
   }
 
-  /// A transfer with the host, of pieces on any tiles.
+  /// A transfer with the host, with pieces on any tiles.
   void add_hosted() {
     using Direction = program::HostTransfer::Direction;
     Known known;
@@ -241,7 +241,7 @@ class OverlapMaker {
       steps[zone].steps.push_back({program::Repeat{times, body[zone]}});
   }
 
-  /// Starts the exchange or waits for it, if what is in flight lets it.
+  /// Starts the exchange, if the exchanges in flight allow it, or waits for it.
   void turn(std::size_t number, std::vector<program::Sequence>& steps) {
     Known& known = known_[number];
     const program::ExchangeId id{static_cast<std::uint32_t>(number)};
@@ -260,8 +260,8 @@ class OverlapMaker {
     known.in_flight = !known.in_flight;
   }
 
-  /// Two zones that take part in two exchanges start and wait for them in opposite orders; false if
-  /// there are none.
+  /// Lets two zones that both take part in two exchanges start and wait for these in opposite
+  /// orders; false if no such zones exist.
   bool cross(std::vector<program::Sequence>& steps) {
     for (std::size_t first = 0; first < known_.size(); ++first)
       for (std::size_t second = first + 1; second < known_.size(); ++second) {
@@ -325,9 +325,9 @@ class OverlapMaker {
   Program* program_ = nullptr;
   std::uint32_t zones_ = 1;
   std::uint32_t codelet_ = 0;
-  std::uint32_t own_codelet_ = 0;  ///< the supervisors'
+  std::uint32_t own_codelet_ = 0;  ///< for supervisors
   std::uint32_t bring_codelet_ = 0;
-  bool by_workers_ = false;  ///< reach external memory
+  bool by_workers_ = false;  ///< workers access external memory
   bool crosses_ = false;
   std::vector<Known> known_;  ///< by ExchangeId
 };

@@ -16,11 +16,11 @@
 
 namespace tessera::sample {
 
-/// A machine that goes cycle by cycle: no events, no running ahead, no modules, one thread. Tiles
-/// execute their own code; barriers, exchanges and ports are stated here once more, plainly.
-/// Memory outside is the machine's own, asked in every cycle: tests/models/memory states it once
-/// more. Exchanges: equal rates both ways, no distances, each pair's ports its own; nodes of other
-/// classes have more ports of that rate, and no cycle may see more streams at a node than ports.
+/// A machine stepped cycle by cycle: no events, no running ahead, no modules, one thread. Tiles
+/// execute their own code; barriers, exchanges and ports are implemented again. External memory is
+/// the machine's own model, polled in every cycle; tests/models/memory implements it again.
+/// Exchanges: equal rates both ways, no distances, separate ports for each pair; nodes of other
+/// classes have more ports of that rate, and may never use more streams than ports.
 class Stepper {
  public:
   Stepper(const MachineConfig& config, const Program& program, const program::Images& images)
@@ -41,14 +41,14 @@ class Stepper {
       program.outers()[i].contents(0, outside(program, images, i));
   }
 
-  /// The bytes of a buffer outside.
+  /// The bytes of a buffer in external memory.
   [[nodiscard]] std::span<std::byte> outside(const Program& program, const program::Images& images,
                                              std::size_t buffer) const {
     const program::OuterBuffer& its = program.outers()[buffer];
     return outside_->bytes(its.tile, images.outer_address[buffer], its.bytes);
   }
 
-  /// Runs to the end, or until nothing can go on any more; returns the cycle of the last tile's.
+  /// Runs to the end, or until no tile can continue; returns the cycle of the last tile's end.
   Cycle run() {
     for (cycle_ = Cycle(0); ended_ < tiles_.size() && !stuck(); cycle_ += Cycle(1)) {
       check(cycle_ < Cycle(kMostCycles), "stepper: stuck{}", states());
@@ -63,7 +63,7 @@ class Stepper {
     return last;
   }
 
-  /// Tiles have not ended, and nothing will let one go on.
+  /// True if some tiles have not ended and no event will wake one.
   [[nodiscard]] bool stuck() const {
     return ended_ < tiles_.size() && ready_.empty() && hosted_.empty() && on_link_.empty() &&
            !(outside_ && outside_->next_event()) &&
@@ -98,7 +98,7 @@ class Stepper {
     return text + fmt::format(" since cycle {}", arrival.at.count());
   }
 
-  /// Bytes that transfers of that name brought to the host.
+  /// Bytes sent to the host by transfers with that name.
   [[nodiscard]] const std::vector<std::byte>& written(const std::string& name) {
     return written_[name];
   }
@@ -137,7 +137,7 @@ class Stepper {
     return members_[zone];
   }
 
-  /// To behind this cycle, unless the tile is blocked.
+  /// Advances the tile beyond this cycle unless it is blocked.
   void advance(Tile& tile) {
     Cycle& wakes = wakes_[index(tile.id())];
     while (wakes <= cycle_ && tile.now() <= cycle_) {
@@ -173,7 +173,7 @@ class Stepper {
     if (++zone.tiles == members_[arrival.zone])
       release_[arrival.zone] = zone.last + Cycle(config_.sync.chip_cycles);
   }
-  /// Releases the zones that are due; false if none is.
+  /// Releases the zones that are due; false if none is due.
   bool release_due() {
     bool any = false;
     for (std::uint32_t zone = 0; zone < release_.size(); ++zone) {
@@ -218,7 +218,7 @@ class Stepper {
   [[nodiscard]] const program::HostStream& stream(std::uint32_t exchange) const {
     return *std::ranges::find(streams_, exchange, &program::HostStream::exchange);
   }
-  /// The numbers of each participant's pieces.
+  /// The piece numbers of each participant.
   [[nodiscard]] std::map<TileId, std::vector<std::size_t>> pieces_of(std::uint32_t exchange) const {
     std::map<TileId, std::vector<std::size_t>> pieces;
     for (std::size_t i = 0; i < stream(exchange).tiles.size(); ++i)
@@ -242,7 +242,7 @@ class Stepper {
     hosted_.emplace(std::pair(hosted.ready, header.exchange), std::move(hosted));
   }
 
-  /// Puts transfers that are ready on the link, one behind the other; false if none is.
+  /// Puts ready transfers on the link, one after the other; false if none is ready.
   bool move_hosted() {
     bool any = false;
     while (!hosted_.empty() && hosted_.begin()->second.ready <= cycle_) {
@@ -263,11 +263,11 @@ class Stepper {
   }
 
   struct Hosted;
-  /// The pieces' bytes in order: what lies in SRAM, or (`given`) what the host gives is put there.
+  /// The pieces' bytes in order: those in SRAM, or (`given`) the host's after writing them to SRAM.
   std::vector<std::byte> passed(const Hosted& hosted, bool given) {
     const program::HostStream& its = stream(hosted.exchange);
     std::vector<std::byte> all;
-    std::map<TileId, std::uint32_t> entry;  // the next in each tile's list
+    std::map<TileId, std::uint32_t> entry;  // next entry in each tile's list
     for (std::size_t i = 0; i < its.tiles.size(); ++i) {
       const Side& side = *std::ranges::find_if(
           hosted.sides, [&](const Side& each) { return each.tile->id() == its.tiles[i]; });
@@ -281,7 +281,7 @@ class Stepper {
     return all;
   }
 
-  /// Tells tiles of transfers with the host that are done in this cycle; false if none is.
+  /// Reports host transfers that end in this cycle to their tiles; false if none does.
   bool end_hosted() {
     using Direction = program::HostTransfer::Direction;
     const auto is_done = [this](const Hosted& each) { return each.done <= cycle_; };
@@ -305,7 +305,7 @@ class Stepper {
     return true;
   }
 
-  /// Tells tiles of transfers with external memory that are done in this cycle; false if none is.
+  /// Reports external-memory transfers that end in this cycle to their tiles; false if none does.
   bool end_transfers() {
     if (!outside_) return false;
     HostThreads threads(1);
@@ -324,7 +324,7 @@ class Stepper {
     return !done.empty();
   }
 
-  /// Moves the exchanges that are ready; false if none is.
+  /// Moves the bytes of exchanges that are ready; false if none is.
   bool move_ready() {
     const auto end = ready_.upper_bound({cycle_, UINT32_MAX});
     const std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> now(ready_.begin(), end);
@@ -343,7 +343,7 @@ class Stepper {
       const fabric::ListView list(to.tile->id(), to.tile->sram(), to.start.list);
       Cycle end = begin + Cycle(config_.fabric.fixed_cycles);
       std::uint64_t sent = 0, received = 0;
-      std::map<std::uint64_t, std::uint32_t> sending, receiving;  // streams by cycle
+      std::map<std::uint64_t, std::uint32_t> sending, receiving;  // number of streams by cycle
       const auto note = [&](std::uint32_t start, std::uint32_t bytes, auto& streams) {
         const std::uint64_t cycles = ceil_div(bytes, config_.fabric.send_bytes_per_cycle);
         const Cycle data = begin + Cycle(config_.fabric.fixed_cycles);
@@ -407,18 +407,18 @@ class Stepper {
   std::vector<std::unique_ptr<TileSettings>> settings_;
   std::vector<std::unique_ptr<TileProgram>> programs_;
   std::vector<Tile> tiles_;
-  std::vector<Cycle> wakes_;  ///< by tile: it goes on then
+  std::vector<Cycle> wakes_;  ///< by tile: the cycle in which it continues
   std::vector<std::uint32_t> members_;
   std::vector<Arrived> arrived_;
   std::vector<Cycle> release_;  ///< by zone
   std::map<std::uint32_t, std::vector<Side>> sides_;
   std::map<std::pair<Cycle, std::uint32_t>, std::vector<Side>> ready_;
   std::vector<Cycle> free_;
-  std::unique_ptr<ExternalMemory> outside_;  ///< null: there is none
+  std::unique_ptr<ExternalMemory> outside_;  ///< null without external memory
   struct Hosted {
     std::uint32_t exchange;
     std::vector<Side> sides;
-    std::optional<std::uint64_t> turn;  ///< nothing: it moves nothing
+    std::optional<std::uint64_t> turn;  ///< nothing: it moves no bytes
     Cycle ready, begin, done;
     std::vector<std::byte> sent = {};
   };

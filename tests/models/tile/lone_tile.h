@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// Runs a tile until it needs others.
+/// Runs a tile until it depends on other nodes.
 inline Arrival run_ahead(Tile& tile) {
   engine::Session session;
   return tile.run(session);
@@ -36,7 +36,7 @@ class LoneTile {
   explicit LoneTile(const TileConfig& tile) : LoneTile() { settings_.tile = tile; }
 
   TileConfig& config() { return settings_.tile; }
-  /// Its workers reach these bytes outside.
+  /// Gives the workers access to external memory with these bytes.
   void reach(const ExternalConfig& external, double clock_ghz, std::span<std::byte> outside) {
     settings_.external = external;
     settings_.clock_ghz = clock_ghz;
@@ -46,15 +46,15 @@ class LoneTile {
   void seed(std::uint64_t seed) { settings_.seed = seed; }
   void limit(Cycle cycles) { settings_.max_cycles = cycles; }
 
-  /// A worker that spends `slots`, its end included; returns its address.
+  /// Adds a worker that takes `slots` including its end; returns its address.
   std::uint32_t idle_worker(std::uint32_t slots) {
     const std::uint32_t at = begin("idle");
     nops(slots - 1);
     code_.control(0);
     return at;
   }
-  /// A worker that loads the word at `load` and stores to `store` (0: does not), each plus
-  /// `stride` times its number.
+  /// Adds a worker that loads the word at `load` and stores it at `store` (0: no access), each
+  /// address plus `stride` times the worker's number; returns its address.
   std::uint32_t touching_worker(std::uint32_t load, std::uint32_t store, std::int32_t stride) {
     const std::uint32_t at = begin("touching");
     code_.emit({.mnemonic = Mnemonic::csrrs, .rd = 5, .imm = 0xcc0});
@@ -66,22 +66,22 @@ class LoneTile {
     return at;
   }
 
-  /// A worker of these instructions; returns its address.
+  /// Adds a worker with these instructions; returns its address.
   std::uint32_t worker(const std::vector<isa::Instruction>& instructions) {
     const std::uint32_t at = begin("worker");
     for (const isa::Instruction& each : instructions) code_.emit(each);
     return at;
   }
 
-  /// The supervisor's program begins here.
+  /// Starts the supervisor's program here.
   void supervisor() { image_->entry = Address(begin("main")); }
-  /// Three plain instructions and a `run`.
+  /// Emits three plain instructions and a `run`.
   void run(std::uint32_t code, std::uint32_t worker) {
     code_.load_address(Reg::t0, code);
     code_.load_immediate(Reg::t1, worker);
     code_.run(Reg::t0, Reg::a0, Reg::t1);
   }
-  /// As run() on worker 0, whose matrix unit takes the blocks of that number.
+  /// As run() on worker 0, with the matrix unit's block `number`.
   void run_block(std::uint32_t code, std::int32_t number) {
     code_.load_address(Reg::t0, code);
     code_.load_immediate(Reg::t1, 0);
@@ -98,14 +98,14 @@ class LoneTile {
     end();
   }
 
-  /// A supervisor that runs `code` on all workers with that a0, and ends.
+  /// A supervisor that runs `code` on all workers with this a0, and ends.
   void run_all(std::uint32_t code, std::uint32_t a0) {
     supervisor();
     code_.load_immediate(Reg::a0, a0);
     run_to_end(code, 0xffffffff);
   }
 
-  /// Loads what has been assembled.
+  /// Loads the assembled code and creates the tile.
   Tile& tile() {
     image_->bytes = code_.take();
     image_->worker_stacks = Address(0x3000);
@@ -115,7 +115,7 @@ class LoneTile {
     tile_->reach(outside_);
     return *tile_;
   }
-  /// Runs a program that needs nobody to its end.
+  /// Runs a program that depends on no other node to its end; returns its cycles.
   std::uint64_t cycles() {
     const Arrival arrival = run_ahead(tile());
     check(arrival.kind == Arrival::Kind::done, "lone tile: it did not end");
@@ -134,7 +134,7 @@ class LoneTile {
     std::memcpy(&value, sram_.data() + address, sizeof value);
     return value;
   }
-  /// The instruction at `pc` of the code that has been assembled and not loaded.
+  /// Decodes the instruction at `pc` of assembled code that has not been loaded yet.
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) {
     std::uint32_t word;
     std::memcpy(&word, code_.bytes().data() + pc, sizeof word);

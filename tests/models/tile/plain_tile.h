@@ -13,15 +13,15 @@ namespace tessera {
 using engine::test::Executed;
 using engine::test::PlainContext;
 
-/// Contexts that share a pipeline, cycle by cycle: in each, whoever has the port. The last context
-/// is the supervisor. Memory outside is the machine's own, asked in every cycle:
-/// tests/models/memory states it once more.
+/// Contexts that share a pipeline, stepped cycle by cycle: each cycle chooses who issues. The last
+/// context is the supervisor. External memory is the machine's own model, polled in every cycle;
+/// tests/models/memory has a second implementation.
 class PlainTile {
  public:
   explicit PlainTile(const TileConfig& tile)
       : tile_(tile), contexts_(tile.contexts + 1), waits_(tile.contexts + 1), units_(5) {}
 
-  /// Workers reach external memory.
+  /// Gives workers access to external memory.
   void reach(const ExternalConfig& external, double clock_ghz) {
     memory_.emplace(external, clock_ghz, 1, nullptr);
   }
@@ -30,7 +30,7 @@ class PlainTile {
     contexts_[context]->start(at);
     return *contexts_[context];
   }
-  /// Until it has issued everything; other contexts issue meanwhile.
+  /// Steps until `who` has issued everything; returns its end. Other contexts issue meanwhile.
   std::uint64_t finish(const PlainContext& who) {
     while (!who.done()) {
       end_transfers();
@@ -42,7 +42,7 @@ class PlainTile {
     }
     return who.end();
   }
-  /// Slots of workers.
+  /// Slots issued by workers.
   [[nodiscard]] std::uint64_t issued() const { return issued_; }
   [[nodiscard]] std::uint64_t transfers() const { return transfers_; }
 
@@ -90,7 +90,7 @@ class PlainTile {
 
   TileConfig tile_;
   std::vector<std::unique_ptr<PlainContext>> contexts_;
-  std::vector<bool> waits_;  ///< by context: for a transfer
+  std::vector<bool> waits_;  ///< by context: waiting for a transfer
   std::vector<std::uint64_t> units_;
   std::optional<OuterTraffic> memory_;
   std::uint64_t now_ = 0;

@@ -9,9 +9,9 @@
 
 namespace tessera::test {
 
-/// A headless Chromium of our own, with a fresh profile, spoken to through its DevTools pipe
+/// A headless Chromium process with a fresh profile, controlled through its DevTools pipe
 /// (--remote-debugging-pipe: JSON messages, each ended by a zero byte, on file descriptors 3 and
-/// 4). Whatever it answers too late or not at all is a std::runtime_error.
+/// 4). A missing or late answer throws std::runtime_error.
 class Chromium {
  public:
   using Json = config::Json;
@@ -23,26 +23,26 @@ class Chromium {
   Chromium& operator=(const Chromium&) = delete;
   ~Chromium();
 
-  /// Opens a page of ours and waits until it has painted (its mark `painted`); forgets what other
-  /// pages said and asked for.
+  /// Opens one of our pages and waits until it has painted (its mark `painted`); clears
+  /// complaints() and requests() of earlier pages.
   void open(const std::filesystem::path& page, bool dark = false);
-  /// The value of a JavaScript expression; a promise is waited for.
+  /// The value of a JavaScript expression; waits for a promise.
   Json evaluate(const std::string& expression);
-  /// Turns the wheel over a point of the window; down (more than 0) or up.
+  /// Turns the mouse wheel over a point of the window: down if `by` is positive, else up.
   void wheel(double x, double y, double by);
   void press(const std::string& key);
-  /// Makes the window so large, and waits until the page has drawn anew.
+  /// Resizes the window, and waits until the page has redrawn.
   void resize(unsigned width, unsigned height);
-  /// From now on the page looks as if it was printed.
+  /// Emulates print media for the page from now on.
   void print_look();
   /// Undoes resize() and print_look().
   void look_as_before();
-  /// How many colours the window shows. Counted by the browser, from its own picture.
+  /// The number of colours in the window, counted by the browser in a screenshot.
   std::size_t colours_shown();
 
-  /// Console output of the page, exceptions, and the browser's log about it.
+  /// Console output of the page, exceptions, and the browser's log entries about it.
   [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
-  /// The addresses that the page asked for.
+  /// The addresses that the page requested.
   [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
 
  private:

@@ -10,7 +10,7 @@
 #include "tests/cli/command.h"
 #include "tests/tools/viewer/chromium.h"
 
-/// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
+/// Tests of the page of `tessera report` in a real browser. Skipped if Chromium is not installed.
 #define NEEDS_CHROMIUM()                                    \
   if (!Chromium::installed()) {                             \
     MESSAGE("skipped: /usr/bin/chromium is not installed"); \
@@ -19,7 +19,7 @@
 
 namespace tessera::test {
 
-/// Calls the program with a product on 30 tiles as its standard input.
+/// Calls the program; its standard input is the config of a product on 30 tiles.
 inline void run_product(const CommandFolder& folder, const std::string& arguments) {
   Json config =
       parsed_json(product_config(30, R"("m": 90, "n": 70, "k": 130, "layout": "natural")"));
@@ -32,7 +32,7 @@ inline void check_quiet(const Chromium& browser, const std::filesystem::path& pa
   CHECK(browser.requests() == std::vector<std::string>{"file://" + page.string()});
 }
 
-/// No canvas is empty: each shows several colours.
+/// Checks that every canvas shows several colours.
 inline void check_drawn(Chromium& browser) {
   const Json colours = browser.evaluate(R"([...document.querySelectorAll('canvas')].map(canvas => {
     // For the traffic matrix only the matrix itself, without its labels.
@@ -46,7 +46,7 @@ inline void check_drawn(Chromium& browser) {
   CHECK(browser.colours_shown() > 50);
 }
 
-/// Everything that an element shows.
+/// The text content of an element.
 inline std::string text_of(Chromium& browser, const std::string& selector) {
   return browser.evaluate(fmt::format("document.querySelector('{}').textContent", selector));
 }
@@ -57,7 +57,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// One browser for the runs that its pages show.
+/// One browser and the runs that its pages show.
 struct Shown {
   CommandFolder folder;
   Chromium browser{folder.path() / ".profile"};
@@ -74,14 +74,14 @@ inline Shown& shown() {
   return made;
 }
 
-/// A page while it is shown. At its end nothing has complained, nor asked for anything else.
+/// An open page. Its destructor checks for no complaints and no request besides the page itself.
 struct Page {
   const CommandFolder& folder = shown().folder;
   Chromium& browser = shown().browser;
   const std::filesystem::path file;
 
   explicit Page(const std::string& name) : file(folder.path() / name) { browser.open(file); }
-  /// Made of these runs.
+  /// Creates the page from these runs and opens it.
   Page(const std::string& runs, const std::string& name, bool dark = false)
       : file(folder.path() / name) {
     run_product(folder, "report " + runs);
@@ -92,14 +92,14 @@ struct Page {
   Page& operator=(const Page&) = delete;
 
   Json evaluate(const std::string& expression) { return browser.evaluate(expression); }
-  /// How many elements there are of a selector.
+  /// The number of elements that match a selector.
   [[nodiscard]] Json count(const std::string& selector) const {
     return browser.evaluate(fmt::format("document.querySelectorAll('{}').length", selector));
   }
   [[nodiscard]] std::string text(const std::string& selector) const {
     return text_of(browser, selector);
   }
-  /// Checks that an element shows each of these texts.
+  /// Checks that an element's text contains each part.
   void shows(const std::string& selector, const std::vector<std::string>& parts) const {
     for (const std::string& part : parts) CHECK(contains(text(selector), part));
   }
