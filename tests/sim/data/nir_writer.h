@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// A node of a .nir file that a test writes; a graph has nodes and edges of its own.
+/// A node of a .nir file that a test writes; a graph also has nodes and edges.
 struct NirItem {
   std::string name;
   data::NirNode node;
@@ -17,13 +17,13 @@ struct NirItem {
   std::vector<std::pair<std::string, std::string>> edges = {};
 };
 
-/// Numbers and their shape as a parameter; without numbers the file has their place only.
+/// A parameter with these numbers and shape; without numbers the file contains only its dataset.
 inline data::NirParameter nir_numbers(std::vector<std::uint64_t> shape,
                                       std::vector<double> values) {
   return {std::move(shape), std::move(values), {}};
 }
 
-/// Writes `graph` (its name and type are not used) as the reference implementation would.
+/// Writes `graph` as the reference implementation would; its own name and type are ignored.
 void write_nir(const std::filesystem::path& path, const NirItem& graph);
 
 }  // namespace tessera::test

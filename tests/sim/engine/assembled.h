@@ -20,7 +20,7 @@ using enum isa::Mnemonic;
 using isa::Instruction;
 using isa::Mnemonic;
 
-// Short forms for the instructions of a test program.
+// Builders for the instructions of a test program.
 inline Instruction r_type(Mnemonic m, int rd, int rs1, int rs2, int rs3 = 0, int rm = 0) {
   const auto b = [](int value) { return static_cast<std::uint8_t>(value); };
   return {.mnemonic = m, .rd = b(rd), .rs1 = b(rs1), .rs2 = b(rs2), .rs3 = b(rs3), .rm = b(rm)};
@@ -56,7 +56,7 @@ inline std::vector<std::byte> encoded(const std::vector<Instruction>& program) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// A program at address 0 in a small tile memory, and one context that runs it.
+/// A program at address 0 of a small tile memory, and one context that runs it.
 class Assembled {
  public:
   static constexpr std::uint32_t kSize = 4096;
@@ -94,7 +94,7 @@ class Assembled {
   [[nodiscard]] const std::vector<std::byte>& memory() const { return memory_; }
   std::vector<std::byte>& memory() { return memory_; }
   std::vector<std::uint64_t>& weights() { return weights_; }
-  /// ACC, then EXC, to the bit.
+  /// The bits of ACC, then of EXC.
   [[nodiscard]] std::vector<std::uint32_t> banks() const {
     const std::size_t sums = banks_.size() / 2;
     std::vector<std::uint32_t> bits(banks_.size());
@@ -114,7 +114,7 @@ class Assembled {
   std::shared_ptr<const Code> code_;
 };
 
-/// Slots that a worker takes for a body, without its end. x10 and x11 are addresses, x12 is 8.
+/// Issue slots of a worker's `body` without its end. x10 and x11 hold addresses, x12 holds 8.
 inline std::uint64_t slots_of(std::vector<Instruction> body, const TileConfig& tile = {}) {
   body.push_back(end());
   Assembled program(body, Role::worker, tile);

@@ -2,7 +2,7 @@
 
 #include "tests/sim/engine/xtile_reference.h"
 
-/// The int8 unit by the ISA page, byte by byte.
+/// The int8 unit as the ISA page specifies it, one byte at a time.
 namespace tessera::engine::test::reference {
 
 inline int signed_byte(const Plain& s, std::size_t at) {
@@ -35,7 +35,7 @@ inline int signed_short(const Plain& s, std::size_t at) {
 inline std::uint32_t brain(const Plain& s, std::size_t at) {
   return static_cast<std::uint32_t>(s.vectors[at] | s.vectors[at + 1] << 8) << 16;
 }
-/// The larger of two lanes of int16, or of bf16.
+/// The larger of two int16 lanes; larger_brain(): of two bf16 lanes.
 inline int larger_short(const Plain& s, std::size_t a, std::size_t b) {
   return std::max(signed_short(s, a), signed_short(s, b));
 }
@@ -59,7 +59,7 @@ inline std::vector<std::uint8_t> load_bytes(Plain& s, std::uint32_t from, unsign
   }
   return bytes;
 }
-/// Checked as a whole before anything is stored.
+/// Stores `count` bytes in words of 8.
 inline void store_bytes(Plain& s, std::uint32_t to, const std::uint8_t* bytes, unsigned count) {
   for (unsigned at = 0; at < count; at += 8) {
     std::uint64_t word;
@@ -67,7 +67,7 @@ inline void store_bytes(Plain& s, std::uint32_t to, const std::uint8_t* bytes, u
     s.store(to + at, word);
   }
 }
-/// By what rs3 held before; the addresses that follow.
+/// Advances each pointer by rs3's value before the instruction; returns the new addresses.
 inline std::vector<std::uint32_t> advance_by_step(Plain& s, std::initializer_list<std::uint8_t> all,
                                                   I i) {
   const std::uint32_t step = s.x[i.rs3];
@@ -112,14 +112,14 @@ inline void store_sums(Plain& s, I i) {
   s.advance(i.rs1, 128);
 }
 
-/// An accumulator's bytes to nearest, ties to even, by whole division.
+/// The bytes of an accumulator, rounded to nearest with ties to even, by integer division.
 inline std::vector<std::uint8_t> rounded_sums(const Plain& s, unsigned number) {
   const std::int64_t unit = std::int64_t{1} << (s.mode & 31U);
   const int low = (s.mode & 32U) != 0 ? 0 : -128;
   std::vector<std::uint8_t> bytes(32);
   for (unsigned at = 0; at < 32; ++at) {
     const std::int64_t sum = s.sums[32 * number + at];
-    std::int64_t whole = sum / unit;  // to zero; then to nearest, ties to even
+    std::int64_t whole = sum / unit;  // truncated; adjusted below to nearest, ties to even
     if (sum % unit < 0) --whole;
     const std::int64_t rest = 2 * (sum - whole * unit);
     if (rest > unit || (rest == unit && whole % 2 != 0)) ++whole;
@@ -127,7 +127,7 @@ inline std::vector<std::uint8_t> rounded_sums(const Plain& s, unsigned number) {
   }
   return bytes;
 }
-/// Sums of 8 bytes, in place of two of 4.
+/// A 64-bit sum, stored in place of two 32-bit sums.
 inline std::int64_t long_sum(const Plain& s, unsigned number, unsigned at) {
   std::int64_t sum;
   std::memcpy(&sum, &s.sums[32U * number + 2 * at], 8);

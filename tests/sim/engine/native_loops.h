@@ -8,10 +8,10 @@
 
 #include "tests/sim/engine/random_program.h"
 
-/// Loops for what the translator does out of the ordinary.
+/// Loops that exercise special cases of the translator.
 namespace tessera::engine::test {
 
-/// The program for an engine; its activity is counted unless `counts` is false.
+/// A program for `engine`; its activity is counted unless `counts` is false.
 inline std::unique_ptr<Assembled> made_for(Engine engine, const std::vector<Instruction>& code,
                                            bool counts = true,
                                            const TileConfig& tile = Assembled::with_unit()) {
@@ -19,8 +19,8 @@ inline std::unique_ptr<Assembled> made_for(Engine engine, const std::vector<Inst
                                      CodeCounts{.activity = counts, .engine = engine});
 }
 
-/// A loop of so many passes: what is loaded in odd ones goes through `made`, which writes f2 or x7,
-/// what is loaded in even ones does not.
+/// A loop of `times` iterations. The value loaded in odd iterations goes through `made`, which
+/// writes f2 or x7; the value loaded in even ones does not.
 inline std::unique_ptr<Assembled> every_other(const Instruction& made, float even, float odd,
                                               int times, Engine engine) {
   auto program = made_for(
@@ -35,8 +35,8 @@ inline std::unique_ptr<Assembled> every_other(const Instruction& made, float eve
   return program;
 }
 
-/// A loop of 30,000 passes. Both sides of its branch load from the same address; which one does is
-/// asked of the bits `mask` of a counter. The last load is outside the memory.
+/// A loop of 30,000 iterations. Both sides of its branch load from the same address; the branch
+/// depends on the bits `mask` of a counter. The last load is outside the memory.
 inline std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engine) {
   auto program =
       made_for(engine, {i_type(sltiu, 14, 5, 2), i_type(slli, 14, 14, 20), i_type(andi, 6, 5, 255),
@@ -50,7 +50,7 @@ inline std::unique_ptr<Assembled> both_load(Mnemonic load, int mask, Engine engi
   return program;
 }
 
-/// A loop of so many passes, the last of which skips an instruction and then loads from outside the
+/// A loop of `times` iterations. The last one skips an instruction and then loads from outside the
 /// memory.
 inline std::unique_ptr<Assembled> skips_and_faults(std::uint32_t times, Engine engine) {
   auto program =
@@ -61,14 +61,14 @@ inline std::unique_ptr<Assembled> skips_and_faults(std::uint32_t times, Engine e
   return program;
 }
 
-/// Code beside the branches of threaded().
+/// Extra code in the loop of threaded().
 struct Beside {
-  int choices;   ///< that cost different numbers of slots
-  bool crowded;  ///< more registers than the host has
+  int choices;   ///< number of branches with unequal numbers of slots
+  bool crowded;  ///< uses more registers than the host has
 };
 
-/// A loop of 30,000 passes in which both sides of a branch end in branches that ask the same, the
-/// other way round; going on from one of these takes a jump more.
+/// A loop of 30,000 iterations. Both sides of a branch end in branches on the same condition, one
+/// of them inverted; continuing from one of these takes one more jump.
 inline std::unique_ptr<Assembled> threaded(const Beside& beside, Engine engine) {
   std::vector<Instruction> code;
   for (const auto& [shift, by] : {std::pair(slli, 13), {srli, 17}, {slli, 5}}) {
@@ -95,7 +95,7 @@ inline std::unique_ptr<Assembled> threaded(const Beside& beside, Engine engine) 
   return program;
 }
 
-/// Two branches that ask the same and lead to each other for ever.
+/// Two branches on the same condition that lead to each other for ever.
 inline std::unique_ptr<Assembled> endless(Engine engine) {
   std::vector<Instruction> code{branch_to(blt, 10, 11, 24)};
   for (const auto& [r, shift, by] :
@@ -112,8 +112,8 @@ inline std::unique_ptr<Assembled> endless(Engine engine) {
   return program;
 }
 
-/// A loop of 3,000 passes over what makes rotations and 64-bit sums of few registers, in any order,
-/// between accesses. Every other seed's has more registers than the host.
+/// A loop of 3,000 iterations over operations of rotations and 64-bit sums on few registers, in
+/// random order, between loads. Odd seeds use more registers than the host has.
 inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
   constexpr int kFirst = 7;
   constexpr int kData = 1024;
@@ -148,11 +148,11 @@ inline std::unique_ptr<Assembled> dense(std::uint32_t seed, Engine engine) {
   return program;
 }
 
-/// A loop of 3,000 passes over branches that ask what comparisons found, perhaps inverted, perhaps
-/// behind a change of what was compared; they jump over arithmetic, every third
-/// seed's over accesses too, one of which may be outside of the memory in the last pass. Every
-/// fifth seed's turn is longer than a hyperblock's. Every seventh seed's branches may lead behind
-/// the loop, where registers are written that the loop does not know, and back.
+/// A loop of 3,000 iterations with branches on results of comparisons, which may be inverted or
+/// separated from the branch by a change of their operands. The branches skip arithmetic, in every
+/// third seed also accesses, one of which may leave the memory in the last iteration. In every
+/// fifth seed an iteration is longer than a hyperblock. In every seventh seed branches may leave
+/// the loop, write registers that the loop does not know, and return.
 inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   constexpr int kFirst = 7;
   constexpr int kData = 1024;
@@ -166,7 +166,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   const auto change = [&] {
     code.push_back(r_type(below(2) == 0 ? add : xor_, kFirst + below(4), any(), any()));
   };
-  const auto access = [&] {  // and other things
+  const auto access = [&] {  // and other instructions
     const int at = kData + 4 * below(8);
     const int x = below(2) == 0 ? kFirst + below(4) : 17 + below(15);
     const int f = 1 + below(4);
@@ -187,7 +187,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
         return change();
     }
   };
-  std::vector<std::size_t> far;  // branches that lead behind the loop
+  std::vector<std::size_t> far;  // branches to code after the loop
   const bool accesses = seed % 3 == 0;
   for (int r = 17; seed % 2 == 1 && r < 32; ++r) code.push_back(r_type(add, r, r, 7));
   code.push_back(r_type(add, kFirst, kFirst, 5));
@@ -229,7 +229,7 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
         Instruction{.mnemonic = jal, .imm = -4 * static_cast<int>(code.size() - branch - 1)});
   }
   TileConfig tile = Assembled::with_unit();
-  if (seed % 4 >= 2) {  // what a comparison finds is there later than what it compares
+  if (seed % 4 >= 2) {  // a comparison's result is available later than its operands
     tile.issue = IssueKind::single;
     tile.contexts = 1;
     tile.latency.integer = 3;
@@ -243,8 +243,8 @@ inline std::unique_ptr<Assembled> asking(std::uint32_t seed, Engine engine) {
   return program;
 }
 
-/// A loop of 3,000 passes over accesses whose addresses are sums of bases, an index and constants,
-/// made in many ways. In the last one the index, or a base, leads to the end of the memory.
+/// A loop of 3,000 iterations with accesses whose addresses are sums of bases, an index and
+/// constants, in many forms. In the last iteration the index or a base leaves the memory.
 inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
   constexpr int kIndex = 12;  // 10, 11: bases
   constexpr int kFirst = 15;  // the first of four addresses
@@ -313,8 +313,8 @@ inline std::unique_ptr<Assembled> indexed(std::uint32_t seed, Engine engine) {
   return program;
 }
 
-/// A loop of so many passes through nodes that jump to each other, each with a choice. A quarter of
-/// the nodes, side by side, writes a register that the others only read.
+/// A loop of `times` iterations through nodes that jump to each other, each with a branch. Each
+/// quarter of adjacent nodes writes one register, which the other nodes only read.
 inline std::unique_ptr<Assembled> ring(int nodes, int steps, std::uint32_t times, Engine engine) {
   constexpr int kFirst = 10, kQuarters = 4;
   std::vector<Instruction> code;
@@ -339,8 +339,8 @@ inline std::unique_ptr<Assembled> ring(int nodes, int steps, std::uint32_t times
 inline constexpr std::array<std::uint8_t, 3> kOperands{
     2, 3, 14};  ///< registers of busy_loop()'s instruction
 
-/// A loop of so many passes whose instruction finds f2 and f3 in host registers and f14 in memory:
-/// others are used more often than that.
+/// A loop of `times` iterations whose instruction has f2 and f3 in host registers and f14 in
+/// memory, since the loop uses other registers more often than f14.
 inline std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
                                             const std::array<std::uint32_t, 3>& bits, int times,
                                             Engine engine) {
@@ -358,7 +358,7 @@ inline std::unique_ptr<Assembled> busy_loop(const Instruction& instruction,
   return program;
 }
 
-/// A loop of so many passes over a fused product whose operands are others in the last one.
+/// A loop of 3,001 iterations of a fused multiply-add whose operands differ in the last one.
 inline std::unique_ptr<Assembled> surprised(Mnemonic fused,
                                             const std::array<std::uint32_t, 3>& last,
                                             Engine engine) {

@@ -9,8 +9,9 @@
 
 namespace tessera::engine::test {
 
-/// Many random programs of the base ISA in one bare ELF file. Each starts from seeded registers,
-/// and dumps its registers, fcsr and a window of memory; the file writes all dumps and exits.
+/// Many random programs of the base ISA in one bare-metal ELF file. Each starts from seeded
+/// registers and dumps its registers, fcsr and a memory window; the file writes all dumps and
+/// exits.
 class QemuProgram {
  public:
   explicit QemuProgram(std::uint32_t seed) : source_(seed) {}
@@ -19,7 +20,7 @@ class QemuProgram {
   std::vector<std::byte> make(std::uint32_t programs);
 
   static constexpr std::uint32_t kMemory = 4U << 20;  ///< bytes that the file needs from address 0
-  static constexpr std::uint32_t kDumpBytes = 456;    ///< a program's
+  static constexpr std::uint32_t kDumpBytes = 456;    ///< of one program
   [[nodiscard]] const std::vector<std::uint32_t>& used() const { return used_; }
 
  private:

@@ -9,17 +9,17 @@
 #include "sim/program/transfer_list.h"
 #include "tests/sim/engine/assembled.h"
 
-/// Random programs whose path is known beforehand, and a plain account of how their instructions
-/// issue: a table of latencies of its own, one instruction after the other.
+/// Random programs with a known execution path, and a simple model of their issue timing: its own
+/// table of latencies, one instruction at a time.
 namespace tessera::engine::test {
 
 /// One executed instruction.
 struct Executed {
   Instruction instruction;
   std::uint32_t pc;
-  bool falls_through = false;  ///< from the one before, and in the same stretch
-  bool branches = false;       ///< and is taken
-  std::optional<program::OuterEntry> transfer = {};  ///< that it starts
+  bool falls_through = false;  ///< from the previous one, in the same basic block
+  bool branches = false;       ///< a taken branch
+  std::optional<program::OuterEntry> transfer = {};  ///< the transfer that it starts
 };
 
 struct RandomPath {
@@ -31,14 +31,14 @@ class PathMaker {
  public:
   explicit PathMaker(std::uint32_t seed, int most_times = 40, int transfers = 0)
       : random_(seed), most_times_(most_times), transfers_(transfers) {}
-  /// With instructions of the int8 unit, which load and store 32 bytes at x10.
+  /// Adds instructions of the int8 unit, which load and store 32 bytes at x10.
   PathMaker& with_integers() {
     integers_ = true;
     return *this;
   }
 
-  /// About `length` instructions that load from 64 bytes at x10, and move bytes between the 1 KiB
-  /// behind them and the first 2 KiB outside.
+  /// About `length` instructions that load from 64 bytes at x10, and transfer bytes between the 1
+  /// KiB after them and the first 2 KiB of external memory.
   RandomPath make(int length) {
     made_ = {};
     stretch_ = false;
@@ -136,21 +136,21 @@ class PathMaker {
   }
 
   std::mt19937 random_;
-  int most_times_;  ///< that a loop goes round
-  int transfers_;   ///< so many in a hundred instructions
+  int most_times_;  ///< highest iteration count of a loop
+  int transfers_;   ///< percentage of transfers
   bool integers_ = false;
   RandomPath made_;
   bool stretch_ = false;
 };
 
-/// A context that issues a path, told the time.
+/// A context that issues a path; the caller passes the time.
 class PlainContext {
  public:
   PlainContext(std::vector<Executed> path, const TileConfig& tile, std::uint32_t pace)
       : path_(std::move(path)), tile_(tile), pace_(pace) {}
 
   void start(std::uint64_t at) { slot_ = std::max(slot_, at); }
-  /// The transfer that the next instruction starts, and whether its last slot has just been issued.
+  /// The transfer that the next instruction starts, and whether its last slot has just issued.
   [[nodiscard]] std::optional<program::OuterEntry> transfer() const { return path_[at_].transfer; }
   [[nodiscard]] bool transfer_issued() const { return taken_ == 0; }
   void extend(const std::vector<Executed>& more) {
@@ -158,19 +158,19 @@ class PlainContext {
   }
   [[nodiscard]] bool done() const { return at_ == path_.size(); }
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  /// When the next instruction or pair is ready, or the next slot of one that takes several, but
-  /// for units.
+  /// When the next instruction or pair, or the next slot of a multi-slot instruction, can issue,
+  /// disregarding busy units.
   [[nodiscard]] std::uint64_t ready() const {
     std::uint64_t time = slot_;
     if (taken_ > 0) return time;
     return std::max(time, operands(path_[at_]));
   }
-  /// Earliest time while units are busy until `units`.
+  /// The same with functional units that are busy until `units`.
   [[nodiscard]] std::uint64_t ready(const std::vector<std::uint64_t>& units) const {
     const std::uint64_t time = ready();
     return taken_ > 0 ? time : std::max(time, units[static_cast<std::size_t>(unit(path_[at_]))]);
   }
-  /// Issues at `now`: one slot; none if the instruction takes none.
+  /// Issues at `now`: returns 1 slot, or 0 if the instruction takes none.
   std::uint64_t issue(std::uint64_t now, std::vector<std::uint64_t>& units) {
     if (taken_ == 0) count_ = group(now, units);
     const std::size_t count = count_;
@@ -218,7 +218,7 @@ class PlainContext {
       is_sum_[r] = done.instruction.mnemonic == amp_b;
     }
   }
-  /// A sum of an amp.b is there for the next amp.b that adds to it at once.
+  /// The sum of an amp.b is immediately available to the next amp.b that adds to it.
   [[nodiscard]] std::uint64_t unit_operands(const Executed& next) const {
     std::uint64_t time = 0;
     const isa::RegisterSets sets = isa::registers(next.instruction);
@@ -237,7 +237,7 @@ class PlainContext {
     }
     return time;
   }
-  /// How many issue at `now`.
+  /// The number of instructions that issue at `now` (1 or 2).
   [[nodiscard]] std::size_t group(std::uint64_t now,
                                   const std::vector<std::uint64_t>& units) const {
     if (!tile_.dual_issue || at_ + 1 >= path_.size()) return 1;
@@ -252,7 +252,7 @@ class PlainContext {
   [[nodiscard]] std::uint64_t paced(std::uint64_t cycles) const {
     return (cycles + pace_ - 1) / pace_;
   }
-  /// How an instruction is accounted for: the slots and the latency that it takes, and its unit.
+  /// An instruction's issue slots, its latency and its functional unit.
   struct Account {
     std::uint32_t SlotCosts::*slots = &SlotCosts::plain;
     std::uint32_t LatencyConfig::*latency = &LatencyConfig::integer;
@@ -299,8 +299,8 @@ class PlainContext {
   TileConfig tile_;
   std::uint64_t pace_;
   std::size_t at_ = 0;
-  std::size_t count_ = 0;    ///< that issue together
-  std::uint64_t taken_ = 0;  ///< slots of the next instruction or pair
+  std::size_t count_ = 0;    ///< instructions that issue together
+  std::uint64_t taken_ = 0;  ///< slots issued of the next instruction or pair
   std::uint64_t slot_ = 0;
   std::uint64_t end_ = 0;
   std::uint64_t x_[32] = {};
@@ -309,7 +309,7 @@ class PlainContext {
   bool is_sum_[64] = {};
 };
 
-/// A random pipeline.
+/// A tile with a random pipeline.
 inline TileConfig random_pipeline(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto pick = [&](int low, int high) {

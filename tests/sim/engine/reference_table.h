@@ -3,11 +3,11 @@
 #include "tests/sim/engine/integer_unit_reference.h"
 #include "tests/sim/engine/xtile_reference.h"
 
-/// The matrix unit, instructions of the base that stand beside Xtile, and the table of them all.
+/// Reference of the matrix unit and of base instructions used with Xtile, and a table of all.
 namespace tessera::engine::test {
 namespace reference {
 
-/// One phase of a unit of so many inputs and outputs, type of inputs In, of partials Out.
+/// One phase of a unit with `inputs` and `outputs`; In and Out are the input and partial types.
 template <class In, class Out>
 std::uint64_t amp_phase(Plain& s, unsigned inputs, unsigned outputs, std::uint64_t x,
                         std::uint64_t partials, unsigned number) {
@@ -38,7 +38,7 @@ std::uint64_t amp_phase(Plain& s, unsigned inputs, unsigned outputs, std::uint64
     for (unsigned j = 0; j < outputs; ++j) {
       const unsigned at = input * outputs + j;
       std::uint32_t w = lane<In>(s.weights[at / kLanes<In>], at % kLanes<In>);
-      if (exact::nan<In>(w)) w = In::kNan;  // W holds no signalling ones
+      if (exact::nan<In>(w)) w = In::kNan;  // W never holds signalling NaNs
       if constexpr (std::is_same_v<In, F16>) w = wide(w).bits;
       s.acc[j] = s.take(exact::fma<F32>(a, w, s.acc[j], kNearest));
     }
@@ -116,7 +116,7 @@ inline const std::vector<Reference>& references() {
     {max_i16, larger_lanes<larger_short>}, {max_bf16, larger_lanes<larger_brain>}, {srs_i16, take_rounded<rounded_shorts>}, {srs_bf16, take_rounded<rounded_brain>}, {ld8z, load_in_turns<32>}, {ld4z, load_in_turns<16>},
     {st_b, store_whole<true>}, {st_bh, store_halves<true>}, {st4, store_whole<false>}, {st4h, store_halves<false>},
     {xctl, [](Plain& s, I) { for (auto* bank : {&s.acc, &s.exc}) std::fill(bank->begin(), bank->end(), 0U); }},
-    // of the base: what a handler may do with an Xtile instruction before or after it
+    // base instructions that a handler may combine with an adjacent Xtile instruction
     {addi, immediate<sum>}, {add, registers<sum>}, {slli, immediate<left>}, {srli, immediate<right>},
     {andi, immediate<both>}, {xor_, registers<either>}, {sh2add, registers<scaled>},
     {lw, [](Plain& s, I i) { s.set_x(i.rd, s.load<std::uint32_t>(displaced(s, i))); }},

@@ -8,9 +8,8 @@
 
 namespace tessera::engine::test {
 
-/// A loop of 2,000 passes over operations on 64 bits in pairs of registers, with words of theirs
-/// read, changed, loaded and stored alone in between. Every other seed's has more registers than
-/// the host.
+/// A loop of 2,000 iterations over 64-bit operations on register pairs. In between, single words of
+/// the pairs are read, changed, loaded and stored. Odd seeds use more registers than the host has.
 class WideLoop {
  public:
   explicit WideLoop(std::uint32_t seed)
@@ -65,7 +64,7 @@ class WideLoop {
   int temporary() { return kTemporary + below(kNoise - kTemporary); }
   int any() { return kFirst + below(kTemporary - kFirst); }
 
-  /// An instruction of the operation at hand, and at times one that has nothing to do with it.
+  /// Adds an instruction of the current operation, and sometimes an unrelated one.
   void part(const Instruction& is) {
     add(is);
     if (below(5) != 0) return;

@@ -10,9 +10,9 @@
 #include "tests/sim/engine/assembled.h"
 #include "tests/sim/isa/float/exact.h"
 
-/// Xtile by the ISA page, one lane after the other in exact arithmetic, and the instructions of the
-/// base that a handler may do together with a neighbour. Shares nothing with the engine but the
-/// table and the decoded form.
+/// Xtile as the ISA page specifies it, one lane at a time in exact arithmetic, and the base
+/// instructions that a handler may combine with a neighbour. Shares only the instruction table and
+/// the decoded form with the engine.
 namespace tessera::engine::test {
 
 using fp::F16;
@@ -31,8 +31,8 @@ struct Plain {
   std::uint32_t mode = 0;
   std::uint64_t random[2] = {};
   std::uint32_t flags = 0;
-  bool faults = false;     ///< an access that the engine refuses
-  bool undecided = false;  ///< an activation too near the middle of two numbers
+  bool faults = false;     ///< an access that the engine rejects
+  bool undecided = false;  ///< an activation too close to the midpoint of two numbers
 
   template <class T>
   T load(std::uint32_t address) {
@@ -74,11 +74,11 @@ template <class F>
 std::uint64_t boxed(std::uint32_t bits) {
   return ~((std::uint64_t{1} << kBits<F>)-1) | bits;
 }
-/// As the base reads it: a bad box is the canonical NaN.
+/// As base instructions read it: an incorrectly boxed value is the canonical NaN.
 inline std::uint32_t unboxed(std::uint64_t word) {
   return word >> 32 == ~0U ? lane<F32>(word, 0) : F32::kNan;
 }
-/// A word of what `of(lane)` gives.
+/// A word with of(l) in each lane l.
 template <class F, class Of>
 std::uint64_t word_of(Of of) {
   std::uint64_t word = 0;
@@ -120,7 +120,7 @@ void two(Plain& s, I i) {
   const std::uint64_t a = s.f[i.rs1], b = s.f[i.rs2];
   s.f[i.rd] = word_of<F>([&](unsigned l) { return s.take(kOf(lane<F>(a, l), lane<F>(b, l))); });
 }
-/// `kScalar`: lane 0 of the first factor for all lanes.
+/// `kScalar`: the first factor's lane 0 is used for all lanes.
 template <class F, bool kScalar>
 void fused_sum(Plain& s, I i) {
   const std::uint64_t a = s.f[i.rs1], b = s.f[i.rs2], c = s.f[i.rs3];
@@ -165,12 +165,12 @@ inline void dot2(Plain& s, I i) {
   });
 }
 
-/// Raises a loaded value as a register holds it: NaN-boxed up to 64 bits.
+/// The register contents after loading a value: NaN-boxed to 64 bits.
 inline std::uint64_t raised(std::uint16_t value) { return boxed<F16>(value); }
 inline std::uint64_t raised(std::uint32_t value) { return boxed<F32>(value); }
 inline std::uint64_t raised(std::uint64_t value) { return value; }
 
-/// Loads, then the base advances, then the loaded value is written.
+/// Loads, advances the base, then writes the loaded value.
 template <class T, bool kToX>
 void load_on(Plain& s, I i) {
   const T value = s.load<T>(s.x[i.rs1]);
@@ -226,8 +226,8 @@ inline void load_four(Plain& s, I i) {
   s.advance(i.rs1, 32);
 }
 
-/// In long double, rounded once. Values within 2^-9 of a last place of the middle are left open:
-/// the definition errs by 2^-13 (activation.h), the host's functions by 2^-35 at most.
+/// In long double, rounded once. Values within 2^-9 of a last place of the midpoint stay undecided:
+/// the definition errs by 2^-13 (activation.h), the host's functions by at most 2^-35.
 template <long double (*kOf)(long double)>
 void activation(Plain& s, I i) {
   const long double exact_value = kOf(std::bit_cast<float>(unboxed(s.f[i.rs1])));
@@ -247,7 +247,7 @@ inline long double tanh_of(long double v) { return std::tanh(v); }
 inline long double sigmoid_of(long double v) { return 1 / (1 + std::exp(-v)); }
 inline long double rsqrt_of(long double v) { return 1 / std::sqrt(v); }
 
-/// xoroshiro128+ 1.0 (Blackman and Vigna), with its constants 24, 16 and 37.
+/// xoroshiro128+ 1.0 (Blackman and Vigna), with the constants 24, 16 and 37.
 inline void next_random(Plain& s, I i) {
   const auto turned = [](std::uint64_t v, unsigned by) { return v << by | v >> (64 - by); };
   const std::uint64_t s0 = s.random[0], s1 = s.random[1];

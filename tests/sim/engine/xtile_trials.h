@@ -13,12 +13,12 @@
 #include "tests/sim/engine/reference_table.h"
 #include "tests/sim/isa/float/values.h"
 
-/// Random programs of Xtile, run by the engine in each of its forms and by the reference.
+/// Runs random Xtile programs by the engine in each of its forms and by the reference.
 namespace tessera::engine::test {
 
 inline constexpr int kPointers = 10;  ///< x10 to x13
 inline constexpr int kIndices = 14;
-inline constexpr int kCount = 9;      ///< turns of loops
+inline constexpr int kCount = 9;      ///< iterations of loops
 inline constexpr int kAdvances = 16;  ///< x16 and x17
 inline constexpr std::uint32_t kNumbersAt = 1024;
 
@@ -34,13 +34,13 @@ inline bool is_xtile(Mnemonic m) { return isa::index(m) >= isa::index(flh_p); }
 /// Instructions with random operands, and words with random lanes.
 class Maker {
  public:
-  /// `floats`: how many f registers operands are drawn from.
+  /// `floats`: the number of f registers that operands are drawn from.
   explicit Maker(std::uint32_t seed, std::uint32_t floats = 6)
       : source_(seed), half_(seed), single_(seed), floats_(floats) {}
 
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(source_() % bound); }
 
-  /// All lanes drawn for themselves, of either format; now and then any bits.
+  /// Independently drawn lanes of either format; sometimes random bits.
   std::uint64_t word() {
     const auto lanes = [&](auto& values, unsigned bits) {
       std::uint64_t made = 0;
@@ -73,11 +73,11 @@ class Maker {
         *field = static_cast<std::uint8_t>(kPointers + below(4));
       if (isa::is_of_integer_unit(operand))
         *field = static_cast<std::uint8_t>(below(isa::register_count(operand)));
-      // A step or a distance, not an address.
+      // A step or a distance instead of an address.
       const bool distance = made.mnemonic == ld8z || made.mnemonic == ld4z;
       if (operand.token == "rs3" || (distance && operand.token == "rs2"))
         *field = static_cast<std::uint8_t>(kAdvances + below(2));
-      // Offsets of gathers and scatters stand apart from what they load and store.
+      // Offsets of gathers and scatters are separate from the data they load and store.
       if (operand.field == isa::Field::rs2 && is_indexed(made)) *field = kIndices;
     }
     if (operand.token == "imm" || operand.shape == Shape::displaced)
@@ -103,11 +103,11 @@ class Maker {
   std::uint32_t floats_;
 };
 
-/// How the engine may come to run a program.
+/// A way in which the engine can run a program.
 struct Form {
   const char* name;
   bool streams = true, counts = false, waits = false, records = false;
-  std::uint32_t mode = 0;  ///< frm, which Xtile does not obey
+  std::uint32_t mode = 0;  ///< frm, which Xtile ignores
 };
 inline constexpr Form kForms[] = {{"as it runs"},
                                   {"single", false},
@@ -130,7 +130,7 @@ inline TileConfig tile_of(const Form& form) {
   return tile;
 }
 
-/// Sets the same start for the engine and for the reference.
+/// Sets the same initial state for the engine and for the reference.
 inline void prepare(Assembled& program, Plain& plain, std::uint32_t seed) {
   Maker maker(seed);
   Context& context = program.context;
@@ -157,7 +157,7 @@ inline void prepare(Assembled& program, Plain& plain, std::uint32_t seed) {
   for (float* bank : {context.banks.acc, context.banks.exc}) {
     for (int i = 0; i < 16; ++i) {
       auto sum = static_cast<std::uint32_t>(maker.word());
-      if (exact::nan<fp::F32>(sum)) sum = fp::F32::kNan;  // as the unit leaves them
+      if (exact::nan<fp::F32>(sum)) sum = fp::F32::kNan;  // as the unit leaves NaNs
       std::memcpy(bank + i, &sum, sizeof sum);
     }
   }
@@ -194,7 +194,7 @@ inline bool alike(const Assembled& program, const Plain& plain, std::uint32_t mo
          alike(*context.integers, plain) && context.fcsr == (mode << 5 | plain.flags);
 }
 
-/// A program that runs `body` so often.
+/// A program that executes `body` once or three times.
 struct Trial {
   enum Shape { once, rpt_loop, counted_loop } shape = once;
   std::vector<Instruction> body;
@@ -212,8 +212,8 @@ struct Trial {
 
 using Spoil = std::function<void(const Plain& before, const Instruction&, Plain& after)>;
 
-/// True if a form of the engine leaves the reference's state; nothing where the reference does not
-/// say. `spoil` falsifies the reference behind each instruction.
+/// True if the engine in this form ends in the reference's state; nullopt where the reference is
+/// undecided. `spoil` corrupts the reference after each instruction.
 inline std::optional<bool> agrees(const Trial& trial, const Form& form, std::uint32_t seed,
                                   const Spoil& spoil = {}) {
   Assembled program(trial.code(), Role::worker, tile_of(form), form.streams,
@@ -247,7 +247,7 @@ inline std::string text_of(const Trial& trial) {
   return text;
 }
 
-/// In all forms; how many of the forms said something.
+/// Checks all forms; returns how many were decided.
 inline int check_all(const Trial& trial, std::uint32_t seed) {
   int said = 0;
   for (const Form& form : kForms) {

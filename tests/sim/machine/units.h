@@ -4,7 +4,7 @@
 
 namespace tessera::test {
 
-/// A matrix unit of every floating-point type: 16x16, 16x8, 8x16.
+/// A matrix unit for every floating-point type: 16x16, 16x8, 8x16 (inputs x outputs).
 inline MatrixUnitConfig full_unit() {
   MatrixUnitConfig unit;
   unit.f16.outputs = 16;

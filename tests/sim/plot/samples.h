@@ -8,8 +8,8 @@
 
 namespace tessera::test {
 
-/// Runs of a machine with one roof. A row has the values of its axes, those at the end of which it
-/// may lack, and its cycles.
+/// Runs of a machine with one roof. A row holds the values of its axes, of which the last may be
+/// missing, and its cycles.
 inline plot::Source runs(const std::vector<std::string>& axes,
                          const std::vector<std::vector<plot::Json>>& given) {
   plot::Source source;

@@ -12,15 +12,15 @@
 #include "sim/isa/decode.h"
 #include "sim/program/image.h"
 
-/// Runs a tile's control code on a few lines of interpreter of its own, as far as control code
-/// goes, and writes down what it does.
+/// Interprets a tile's control code with a minimal interpreter for the instructions that control
+/// code uses, and records its events.
 namespace tessera::program::samples {
 
 inline constexpr std::size_t kSram = 262144;
 
 class ControlTrace {
  public:
-  /// `decide` answers for the word that a tile branches on, decision by decision.
+  /// `decide` returns each decision in turn, instead of the word that the tile branches on.
   ControlTrace(const TileImage& image, std::size_t sram_bytes, std::function<bool()> decide = {})
       : code_(*image.code), sram_(sram_bytes), decide_(std::move(decide)) {
     write(0, code_.bytes);
@@ -28,7 +28,7 @@ class ControlTrace {
     pc_ = code_.entry.count();
   }
 
-  /// One line an event: "sync STEP", "sync at the end", "exch STEP FIRSTBYTE", "call CODELET
+  /// One line for each event: "sync STEP", "sync at the end", "exch STEP FIRSTBYTE", "call CODELET
   /// ARGUMENT", "run CODELET WORKER ARGUMENT", "join". ARGUMENT is the first word of the block.
   std::vector<std::string> run() {
     for (int instructions = 0; !ended_; ++instructions) {

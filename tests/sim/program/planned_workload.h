@@ -5,10 +5,10 @@
 #include "sim/program/machine_costs.h"
 #include "sim/program/workload.h"
 
-/// Machines and workloads of which nothing is known but what choices among plans ask for.
+/// Minimal machines and workloads for tests of the choice among plans.
 namespace tessera::test {
 
-/// A machine that answers nothing but how many tiles and workers programs use.
+/// Costs that answer only how many tiles and workers a program uses.
 class SizedCosts final : public MachineCosts {
  public:
   explicit SizedCosts(const MachineConfig& machine, bool compete = true)

@@ -6,13 +6,13 @@
 
 #include "tests/sim/program/samples.h"
 
-/// Random programs, for tests of what must hold for any.
+/// Random programs, for tests of invariants.
 namespace tessera::program::samples {
 
 constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kBuffers = 15;
 
-/// A run's decisions, true to go on: the n-th is the same for every tile.
+/// Decisions of a run's loops, true to continue: the n-th is the same for every tile.
 class Decisions {
  public:
   explicit Decisions(std::uint32_t seed) : random_(seed) {}
@@ -70,7 +70,7 @@ class ProgramMaker {
 
   While loop(std::uint32_t depth) {
     While made{"loop", sequence(depth + 1), {}, {}};
-    made.test.steps.push_back(step());  // one at least
+    made.test.steps.push_back(step());  // at least one
     if (below(4) != 0) made.body = sequence(depth + 1);
     for (std::uint32_t tile = 0; tile < kTiles; ++tile) made.decisions.push_back({on_tile(tile)});
     return made;
@@ -87,7 +87,7 @@ class ProgramMaker {
   std::mt19937 random_;
 };
 
-/// The buffers of a compute set or exchange.
+/// The buffers that a compute set or exchange uses.
 inline std::set<BufferId> touched_by(const Step& step) {
   std::set<BufferId> touched;
   if (const auto* set = std::get_if<ComputeSet>(&step.action)) {

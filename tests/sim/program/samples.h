@@ -6,10 +6,10 @@
 
 #include "sim/program/image.h"
 
-/// Parts of small programs for the tests of this folder.
+/// Parts of small programs for the tests in this folder.
 namespace tessera::program::samples {
 
-/// Gives every participant a list of 8 bytes, and 4 more for each copy that it sends or receives.
+/// Gives every participant a list of 8 bytes, plus 4 for each copy that it sends or receives.
 class CountingExchanges : public ExchangeCompiler {
  public:
   [[nodiscard]] CompiledExchange compile(std::uint32_t exchange,
@@ -60,7 +60,7 @@ inline BufferId add_kept(Program& program, std::uint32_t tile, std::uint64_t byt
       {.tile = TileId{tile}, .bytes = bytes, .keep = true, .contents = {}, .name = "kept"});
 }
 
-/// A vertex of codelet 0 that names `buffers`.
+/// A vertex of codelet 0 with `buffers` as arguments.
 inline Vertex vertex(std::uint32_t tile, const std::vector<BufferId>& buffers,
                      Executor executor = Executor::all_workers) {
   Vertex made{TileId{tile}, 0, executor, 0, {}};
@@ -78,7 +78,7 @@ inline Step exchange(BufferId from, const std::vector<BufferId>& to, std::uint32
   return {Exchange{"exchange", {copy}}, true};
 }
 
-/// One word on every tile for the decisions of `loop_while`.
+/// One word on every tile, for the decisions of `loop_while`.
 inline std::vector<Place> decision_words(Program& program) {
   std::vector<Place> words;
   for (std::uint32_t tile = 0; tile < program.tiles(); ++tile)

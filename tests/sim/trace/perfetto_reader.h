@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-/// Reads Perfetto traces back, by the format's own description rather than the writer's code.
+/// Reads Perfetto traces, written from the format's description and not from the writer's code.
 namespace tessera::test {
 
-/// The fields of one protobuf message; numbers and texts apart.
+/// The fields of one protobuf message, numbers and texts separately.
 struct ProtobufFields {
   std::multimap<std::uint32_t, std::uint64_t> numbers;
   std::multimap<std::uint32_t, std::string_view> texts;
@@ -59,7 +59,7 @@ struct Slice {
 };
 
 struct PerfettoTrace {
-  std::vector<Slice> slices;  ///< in the order in which they begin in the file
+  std::vector<Slice> slices;  ///< in the order of their begin events in the file
   std::map<std::string, std::map<std::uint64_t, std::int64_t>> counters;
   std::vector<std::string> instants;
 

@@ -10,14 +10,14 @@
 
 namespace tessera::test {
 
-/// A value change dump read back.
+/// A parsed value change dump.
 struct Vcd {
   using Changes = std::vector<std::pair<std::uint64_t, std::string>>;  ///< {time, value}
   std::map<std::string, Changes> signals;                              ///< "tile_3.state"
   std::vector<std::string> comments;
 };
 
-/// Throws std::runtime_error for what is no VCD: times that go back, signals not declared.
+/// Throws std::runtime_error for invalid VCD, such as decreasing times or undeclared signals.
 inline Vcd read_vcd(const std::string& text) {
   Vcd vcd;
   std::map<std::string, std::string> names;

@@ -6,9 +6,9 @@
 
 #include "sim/isa/float/format.h"
 
-/// An independent model of IEEE arithmetic: values are exact numbers m * 2^e with a 128-bit m, and
-/// only at the end is the exact number compared with the grid of the format. Shares with the
-/// implementation the format constants alone.
+/// An independent model of IEEE arithmetic: values are exact numbers m * 2^e with a 128-bit m; only
+/// the end result is rounded to the format. Shares only the formats' constants with the
+/// implementation.
 namespace tessera::exact {
 
 __extension__ using Integer = __int128;
@@ -28,7 +28,7 @@ struct Result {
 template <class F>
 constexpr int kLeastExponent = 2 - F::kMaxExponent - F::kPrecision;  // the last subnormal bit's
 
-/// A finite pattern as a number.
+/// The exact value of a finite bit pattern.
 template <class F>
 Number number(std::uint32_t bits) {
   const std::uint32_t magnitude = bits & (F::kSign - 1U);
@@ -48,7 +48,7 @@ inline int bit_length(Integer m) {
 
 inline Number multiply(Number a, Number b) { return {a.m * b.m, a.e + b.e}; }
 
-/// Exact, except that an addend far below the other's last bit and any rounding boundary keeps
+/// Exact, except that an addend far below the other's last bit and every rounding boundary keeps
 /// only its sign.
 inline Number add(Number a, Number b) {
   if (a.m == 0) return b;
@@ -57,7 +57,7 @@ inline Number add(Number a, Number b) {
   const int gap = a.e - b.e;
   if (bit_length(a.m) + gap <= 120) return {(a.m << gap) + b.m, b.e};
   const int room = 120 - bit_length(a.m);
-  // b may still reach up into a: drop its lowest bits into one sticky bit.
+  // b may still overlap a: fold its lowest bits into one sticky bit.
   const int drop = gap - room;
   const Integer floor = drop >= 127 ? (b.m < 0 ? -1 : 0) : b.m >> drop;
   const bool lost = drop >= 127 ? b.m != 0 : (floor << drop) != b.m;
@@ -94,7 +94,7 @@ inline Integer to_units(Number a, int unit, fp::Rounding mode, bool& inexact) {
   }
 }
 
-/// The format's answer for a nonzero number.
+/// A nonzero number rounded to the format.
 template <class F>
 Result round(Number a, fp::Rounding mode) {
   const std::uint32_t sign = a.m < 0 ? F::kSign : 0;
@@ -113,7 +113,7 @@ Result round(Number a, fp::Rounding mode) {
   }
   std::uint32_t flags = inexact ? fp::kInexact | (tiny ? fp::kUnderflow : 0) : 0;
   const Integer above = unit - kLeastExponent<F>;
-  const Integer pattern = above * hidden + units;  // a carry moves on into the exponent
+  const Integer pattern = above * hidden + units;  // a carry moves into the exponent
   if (pattern < F::kInfinity) return {sign | static_cast<std::uint32_t>(pattern), flags};
   flags = fp::kInexact | fp::kOverflow;
   const bool away = mode == fp::Rounding::rne || mode == fp::Rounding::rmm ||
@@ -207,7 +207,7 @@ Result sqrt(std::uint32_t a, fp::Rounding mode) {
   return round<F>({2 * low + (low * low != x.m ? 1 : 0), x.e / 2 - 1}, mode);
 }
 
-/// From one format to another.
+/// Converts between formats.
 template <class To, class From>
 Result convert(std::uint32_t a, fp::Rounding mode) {
   const std::uint32_t sign = (a & From::kSign) != 0 ? To::kSign : 0;
@@ -217,7 +217,7 @@ Result convert(std::uint32_t a, fp::Rounding mode) {
   return round<To>(number<From>(a), mode);
 }
 
-/// To an integer in [low, high], as the RISC-V manual saturates.
+/// Converts to an integer in [low, high]; saturates as in the RISC-V manual.
 template <class F>
 Result to_integer(std::uint32_t a, std::int64_t low, std::int64_t high, fp::Rounding mode) {
   const bool negative = (a & F::kSign) != 0;
@@ -240,11 +240,11 @@ Result from_integer(std::int64_t a, fp::Rounding mode) {
   return a == 0 ? Result{} : round<F>({a, 0}, mode);
 }
 
-/// -1, 0 or 1; none when unordered.
+/// -1, 0 or 1; nullopt if unordered.
 template <class F>
 std::optional<int> compare(std::uint32_t a, std::uint32_t b) {
   if (nan<F>(a) || nan<F>(b)) return std::nullopt;
-  // An infinity counts as the value its pattern would have with one exponent more.
+  // An infinity counts as the value that its pattern would have with one more exponent.
   const Integer x = add(number<F>(a), {-number<F>(b).m, number<F>(b).e}).m;
   return x < 0 ? -1 : (x > 0 ? 1 : 0);
 }

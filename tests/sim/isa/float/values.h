@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Bit patterns, many of them where a format's arithmetic is hard: zeros, subnormals, powers of
-/// two, the ends of the ranges, NaNs of both kinds, and pairs of close exponents.
+/// Bit patterns, many of them hard cases of a format: zeros, subnormals, powers of two, ends of the
+/// ranges, NaNs of both kinds, and pairs of close exponents.
 template <class F>
 class Values {
  public:
@@ -39,13 +39,13 @@ class Values {
   std::mt19937_64 random_;
 };
 
-/// Every kind of value, for all pairs and triples.
+/// One or more values of every kind, for tests of all pairs and triples.
 template <class F>
 inline constexpr std::uint32_t kSpecials[] = {
     0,
     1,
     2,
-    (1U << (F::kPrecision - 1)) - 1,  // the greatest subnormal
+    (1U << (F::kPrecision - 1)) - 1,  // the largest subnormal
     1U << (F::kPrecision - 1),
     (1U << (F::kPrecision - 1)) + 1,
     F::kOne - 1U,

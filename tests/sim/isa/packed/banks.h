@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// The accumulators of a matrix unit, compared bit by bit.
+/// A matrix unit's accumulators, compared bit by bit.
 struct Banks {
   static constexpr std::size_t kSums = packed::kMostOutputs;
 
@@ -23,7 +23,7 @@ struct Banks {
   }
 
   std::array<float, kSums> storage[2]{};
-  packed::Banks view;  ///< start exchanges these
+  packed::Banks view;  ///< a phase's start swaps these pointers
   bool operator==(const Banks& other) const { return bits() == other.bits(); }
 };
 
