@@ -14,7 +14,7 @@ MachineConfig bow(std::uint32_t tiles) {
   return machine;
 }
 
-/// From 3 to 320 tiles, each time some more.
+/// Random increasing tile counts from 3 to 320.
 std::vector<std::uint32_t> tile_counts(MachinePoints& points) {
   std::vector<std::uint32_t> counts;
   for (std::uint32_t tiles = 3; tiles < 320;
@@ -24,7 +24,7 @@ std::vector<std::uint32_t> tile_counts(MachinePoints& points) {
   return counts;
 }
 
-/// The tiles on which a problem takes longer than on fewer, or does not fit any more.
+/// Messages for each tile count on which a problem takes longer than on fewer tiles, or fails.
 std::vector<std::string> slower_tiles(const Point& point,
                                       const std::vector<std::uint32_t>& counts) {
   const auto options = point.options_read();

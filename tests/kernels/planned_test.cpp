@@ -9,8 +9,8 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// The lists `planned` and `larger_units` of kernels' points: what plans are like without running
-/// them.
+/// Checks the lists `planned` and `larger_units` of kernels' points: properties of plans, without
+/// running them.
 namespace {
 
 using Size = std::pair<std::uint32_t, std::uint32_t>;
@@ -20,8 +20,8 @@ Size size_of(MachineConfig machine, const Types& types) {
   return unit.exists() ? Size(unit.inputs, unit.outputs) : Size(0, 0);
 }
 
-/// Machines whose unit has, for these types and for f16 with f32 partials, none, squares and
-/// oblongs; the latter has the largest of the unit's shapes that it may have.
+/// Machines without a matrix unit, and with square and oblong units for these types. f16 with f32
+/// partials gets the largest allowed shape within the unit's.
 std::vector<MachineConfig> growing_machines(const Types& types) {
   constexpr Size kUnits[] = {{4, 4},   {8, 8},   {16, 16}, {32, 32},
                              {64, 64}, {16, 64}, {64, 16}, {128, 128}};
@@ -40,7 +40,7 @@ std::vector<MachineConfig> growing_machines(const Types& types) {
   return machines;
 }
 
-/// No larger unit takes more than a part in twenty longer than a smaller one, or none.
+/// Predicted cycles may grow by at most 5 % when the unit gets larger.
 void check_larger(const Point& point, const Types& types) {
   std::map<Size, std::uint64_t> taken;
   for (const MachineConfig& machine : growing_machines(types)) {

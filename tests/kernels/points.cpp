@@ -23,8 +23,8 @@ Json stated(const std::string& kernel) {
   return config::parse_json(config::read_text(file), file);
 }
 
-/// Keys of a point are the workload's if they name no section of a config. A key of the workload
-/// that is a fact too is named with the section.
+/// A key without a section of a config is a key of the workload. A workload key that is also the
+/// name of a fact must be written with its section.
 std::string path_of(const std::string& key) {
   const std::string section = key.substr(0, key.find('.'));
   const bool whole = section == "machine" || section == "run" || section == "workload";
@@ -42,7 +42,7 @@ void add_key(Point& point, const std::string& key, const Json& value) {
   if (key == "//") return;
   if (key == "config")
     point.config = value.get<std::string>();
-  else if (key == "each")  // those of a list's points, and their own
+  else if (key == "each")  // merges the list's `each` with the point's own
     point.facts[key].update(value);
   else if (std::find(kFacts.begin(), kFacts.end(), key) != kFacts.end())
     point.facts[key] = value;
@@ -50,8 +50,8 @@ void add_key(Point& point, const std::string& key, const Json& value) {
     point.sets.push_back(fmt::format("{}={}", path_of(key), value.dump()));
 }
 
-/// A file of a stated shape: IDX, or .npy of bytes that count up to a modulus, of one f32
-/// throughout, or of zeros of a type.
+/// A file of a given shape: IDX; or .npy with bytes that count up to a modulus, a constant f32, or
+/// zeros of a type.
 std::string numbers(const Json& of) {
   const auto shape = of.at("shape").get<std::vector<unsigned>>();
   const auto modulus = of.value("modulus", 0U);
@@ -66,8 +66,8 @@ void add_keys(Point& point, const Json& keys) {
   for (const auto& [key, value] : keys.items()) add_key(point, key, value);
 }
 
-/// Points that begin as `begin`. A list is an array, or one whose points begin alike: {"shared":
-/// {...}, "points": [...]}; such may stand in a list too.
+/// Adds points that start as copies of `begin`. A list is an array, or {"shared": {...}, "points":
+/// [...]} for points with common keys; lists may be nested.
 void add_points(const Json& list, Point begin, std::vector<Point>& made) {
   if (list.is_object() && !list.contains("points"))
     throw UserError(
@@ -151,7 +151,7 @@ void write_files(const Folder& folder, const Point& point) {
 }
 
 std::vector<Point> combinations(const Point& stated) {
-  std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its places
+  std::vector<std::pair<Point, std::size_t>> all{{stated, 0}};  // with the sum of its indices
   const Json each = stated.facts.value("each", Json::object());
   for (const auto& [key, values] : each.items()) {
     std::vector<std::pair<Point, std::size_t>> more;

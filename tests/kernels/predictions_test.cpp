@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPoints = 3;
 
-/// In the median, and at worst.
+/// Checks the errors of the predicted cycles, in the median and at worst.
 void check_predictions(const char* list, double worst) {
   for (const test::Point& stated : test::points(list)) {
     test::MachinePoints points(stated.facts.at("seed"));

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-/// The list `right` of kernels' points: results are right, and cycles as predicted where they say
-/// so. The test of one kernel, which ctest runs for each, is told its name.
+/// Checks the list `right` of kernels' points: correct results, and the predicted cycles where a
+/// point states them. ctest runs it once per kernel, whose name is in TESSERA_KERNEL.
 TEST_SUITE("run") {
   TEST_CASE("points of the list `right` are right, in the predicted cycles where they say so") {
     const char* const kernel = std::getenv("TESSERA_KERNEL");

@@ -6,7 +6,7 @@
 using namespace tessera;
 using namespace tessera::arrays;
 
-/// Lists without loops become loops.
+/// ArrayProgram compresses lists of calls into loops.
 namespace {
 
 using program::BufferId;
@@ -20,7 +20,7 @@ BufferId add_buffer(Program& program, std::uint32_t node) {
   return program.add_buffer(buffer);
 }
 
-/// Calls of a list with its loops: "a 3(b c)".
+/// The calls of a sequence with its loops, such as "a 3(b c)".
 std::string text_of(const program::Sequence& sequence) {
   std::string text;
   for (const program::Step& step : sequence.steps) {

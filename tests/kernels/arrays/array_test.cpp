@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array kAll{arrays::kActivations, arrays::kWeights, arrays::kResults, arrays::kHalo};
 
-/// The error for the preset when a class of streams leads along `along`; empty: it is taken.
+/// The preset's error if the class `streams` runs along `along`; empty if it is accepted.
 std::string refusal(const char* preset, const char* streams, StreamConfig::Along along) {
   MachineConfig machine = config::load_machine(preset, config::machine_presets());
   machine.fabric.streams[*stream_number(machine, streams)].along = along;

@@ -15,12 +15,12 @@ using tessera::test::CommandFolder;
 using test::run_saving;
 using test::tensors_config;
 
-/// Options of butterfly products.
+/// Command-line tests of butterfly products.
 namespace {
 
 using Complex = std::complex<double>;
 
-/// A product of the last run, out of its tensors.
+/// A product of the last run, read from its saved tensors.
 struct Product {
   explicit Product(const CommandFolder& in)
       : folder(in), options(in.json("result/report.json").at("config").at("workload")) {}
@@ -34,7 +34,7 @@ struct Product {
       all.emplace_back(array.values[i], pairs ? array.values[i + 1] : 0);
     return all;
   }
-  /// X, to which one factor after the other is applied.
+  /// X multiplied by one factor after the other.
   [[nodiscard]] std::vector<Complex> multiplied() const {
     const std::uint64_t side = extent("block"), blocks = extent("features") / side;
     const std::uint64_t n = extent("n"), pairs = blocks / 2;
@@ -100,7 +100,7 @@ TEST_SUITE("cli") {
     std::vector<std::string> row;
     while (cells >> cell) row.push_back(cell);
     REQUIRE(row.size() == 14);
-    // Four of a pair's words for each of 180 words, 16 pairs and 5 factors, and the set-up.
+    // Four floating-point slots for each of 180 words, 16 pairs and 5 factors, plus set-up.
     const double floating = std::stod(row[10]);
     CHECK(floating >= 4.0 * 180 * 16 * 5);
     CHECK(floating <= 1.1 * 4 * 180 * 16 * 5);

@@ -11,7 +11,7 @@ using namespace tessera;
 
 namespace {
 
-/// Instructions of the inner loop of a codelet, which begins with a pair.
+/// Number of instructions in a codelet's inner loop, which must start at a dual-issue pair.
 std::uint64_t loop_instructions(const std::string& name) {
   const program::Codelet codelet = tessera::elf::embedded_codelet("butterfly", name);
   for (std::size_t at = 0; at < codelet.code.size(); at += 4) {

@@ -19,7 +19,7 @@ bool same(float a, float b) {
 
 TEST_CASE("floats round to f16 in 32 bits as they do in 64") {
   unsigned wrong = 0;
-  // All f16 values, their midpoints and the floats next to both: 12 and 13 bits behind f16's last.
+  // All f16 values, their midpoints and the floats next to both: 12 and 13 bits below f16's last.
   for (std::uint64_t high = 0; high <= 0xffffffffU; high += 0x1000) {
     for (const int next : {-1, 0, 1}) {
       const auto value =

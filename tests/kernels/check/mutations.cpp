@@ -26,7 +26,7 @@ double root_mean_square(const Results& results, program::Type type) {
   return std::sqrt(squares / count);
 }
 
-/// So many numbers up or down.
+/// Moves an element up or down by `numbers` units in the last place.
 void raise(program::Type type, std::span<std::byte> bytes, std::size_t at, double numbers) {
   const double value = data::load_element(type, bytes, at);
   const bool half = type == program::Type::f16;
@@ -91,9 +91,9 @@ Rates found_mutations(const Workload& workload, const Results& results, program:
                       CheckMode mode, unsigned trials) {
   Rates found{};
   const program::Program program = workload.build();
-  const double least = root_mean_square(results, type) / 8;  // other elements are left alone
+  const double least = root_mean_square(results, type) / 8;  // choose_site() skips smaller elements
   for (std::size_t m = 0; m < kMutations.size(); ++m) {
-    const bool whole = kMutations[m] >= Mutation::stale &&  // not of one element
+    const bool whole = kMutations[m] >= Mutation::stale &&  // changes more than one element
                        kMutations[m] <= Mutation::noise;
     for (unsigned i = 0; i < trials; i += whole ? 5 : 1) {
       const Site site = choose_site(results, type, kMutations[m], i, least);

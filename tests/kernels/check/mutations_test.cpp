@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kTrials = 20;
 
-/// How many of each mutation must be found: as many as a kernel states, else all.
+/// Required detections of each mutation: the numbers in the point, or else all.
 Rates rates_of(const config::Json& stated) {
   Rates rates;
   rates.fill(kTrials);
@@ -23,8 +23,8 @@ Rates rates_of(const config::Json& stated) {
 }
 
 /// Makes 20 mutations of each kind (zeroed, negated, x 1.5, x 1.004, swapped with the neighbour, a
-/// stale tile, a common bias, noise within each one's bound, no number) of one run. "found" if the
-/// check in each mode finds as many as the point states; else the numbers that a mode found.
+/// stale tile, a common bias, noise within each element's bound, NaN) in one run. "found" if the
+/// check in each mode detects as many as the point states; otherwise each failing mode's counts.
 std::string finds(const Point& point, program::Type type) {
   const auto plan = [&](MachineCosts& costs) { return point.options_read()->plan(costs); };
   const auto judged = [&](const Workload& workload, const Results& results) -> std::string {

@@ -8,7 +8,7 @@
 using namespace tessera;
 using namespace tessera::convnet;
 
-/// Layers that are computed band by band.
+/// Tests of layers that are computed in bands of rows.
 namespace {
 
 constexpr const char* kBranches = R"({"layers": {
@@ -25,7 +25,7 @@ constexpr const char* kBranches = R"({"layers": {
   "mean": {"op": "average_pool", "kernel": [2, 2], "stride": 2},
   "last": {"op": "convolution", "channels": 16, "kernel": 1, "stride": 2}}})";
 
-/// With DDR so many times slower than the array's, but for weights.
+/// Divides the rates of the DDR streams for images and results by `times`; weights keep theirs.
 MachineConfig with_slow_ddr(MachineConfig machine, double times) {
   for (StreamConfig& stream : machine.fabric.streams)
     if (stream.name == arrays::kLoad || stream.name == arrays::kStore)

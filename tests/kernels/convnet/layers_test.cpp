@@ -6,20 +6,20 @@
 #include "tests/kernels/convnet/arrays.h"
 #include "tests/kernels/run_workload.h"
 
-/// Tile code's results of a layer on one core, behind a convolution that gives it inputs.
+/// Results of a layer's tile code on one core; its inputs come from a preceding convolution.
 namespace tessera::convnet {
 namespace {
 
 struct Case {
-  std::uint32_t rows, columns;    ///< the output's
+  std::uint32_t rows, columns;    ///< of the output
   std::uint32_t inputs, outputs;  ///< channels
   std::uint32_t height = 1, width = 1, stride = 1;
   double sparsity = 0;
   bool relu = false;
   Operator op = Operator::convolution;
-  Mapping mapping = {};  ///< groups are int8's
+  Mapping mapping = {};  ///< `group` is for int8
 
-  /// The network in a file.
+  /// The text of the network file.
   [[nodiscard]] std::string text() const {
     test::Json layers, layer{{"op", config::name_of(kOperators, op)}, {"from", "first"}};
     layers["image"] = {
@@ -80,7 +80,7 @@ Case drawn(std::uint32_t seed) {
     return made;
   }
   made.mapping.group = pick(1, made.outputs / 8);
-  if (pick(0, 2) == 0) made.inputs = 128;  // pruned to 4, 8 and 12 of 16 blocks
+  if (pick(0, 2) == 0) made.inputs = 128;  // 4, 8 or 12 of 16 blocks remain after pruning
   if (pick(0, 1) == 1) made.sparsity = 0.25 * pick(1, 3);
   if (const std::uint32_t kept = kept_blocks(made.inputs / 8, made.sparsity); kept % 2 == 0) {
     made.mapping.parts = pick(1, 2);
@@ -89,7 +89,7 @@ Case drawn(std::uint32_t seed) {
   return made;
 }
 
-/// Cycles of the core's calls over those of its multiply-adds, 256 a cycle.
+/// Cycles of the core's calls / ideal cycles of its multiply-adds at 256 a cycle.
 double factor(const Case& its) {
   const test::CommandFolder folder;
   const Convnet planned = test::planned<Convnet>(its.options(folder, program::Type::i8), machine());

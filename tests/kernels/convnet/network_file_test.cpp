@@ -18,19 +18,19 @@ using convnet::Operator;
 
 namespace {
 
-/// The message about a file behind its name.
+/// The parser's error message without the file name in front.
 std::string message(const std::string& text) {
   const std::string said =
       test::refusal([&] { return convnet::parse_network(text, "mine", "mine.json"); });
   CHECK(said.starts_with("mine.json: "));
   return said.substr(said.find(' ') + 1);
 }
-/// A file with an image of 6x8x3 and these layers.
+/// A file with a 6x8x3 input image and these layers.
 std::string behind_image(const std::string& layers) {
   return fmt::format(R"({{"layers": {{"image": {{"op": "input", "shape": [6, 8, 3]}}, {}}}}})",
                      layers);
 }
-/// Layers by operator, as kOperators has them but for the input.
+/// `layers` is the number of layers for each operator, in the order of kOperators; [0] is unused.
 void check_network(const char* name, std::array<std::int64_t, 7> layers, double gmacs,
                    double mega_weights) {
   CAPTURE(name);

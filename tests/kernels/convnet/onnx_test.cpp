@@ -165,7 +165,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("padding that the input's extents decide keeps extents over strides") {
-    Model model = base_model();  // 9x7, windows of 3x3 by steps of 2
+    Model model = base_model();  // 9x7, windows of 3x3 with stride 2
     model.initializers["w"].dims = {16, 3, 2, 4};
     add_floats(model, "w", {16, 3, 2, 4});
     model.nodes[0].attributes.erase("pads");
@@ -205,7 +205,7 @@ TEST_SUITE("unit") {
     model.nodes[0].inputs[0] = "padded";
     model.nodes.insert(model.nodes.begin(), node("Pad", {"x", "pads"}, "padded"));
     const convnet::Layer layer = read_model(model).network.layers[1];
-    CHECK(layer.window == convnet::Window{3, 3, 2, 2, 1, 1, 2, 2});  // 9 by 9 padded
+    CHECK(layer.window == convnet::Window{3, 3, 2, 2, 1, 1, 2, 2});  // padded to 9 by 9
     CHECK(layer.output == convnet::Shape{5, 5, 16});
   }
 

@@ -2,7 +2,7 @@
 #include "tests/cli/drawn.h"
 #include "tests/tools/viewer/page.h"
 
-/// A network's layers in reports and their pages.
+/// Reports of a network's layers as stages, and their plots.
 namespace tessera::test {
 namespace {
 
@@ -29,7 +29,7 @@ TEST_SUITE("run") {
         const auto computing = stage.at("compute_cycles").get<std::uint64_t>();
         CHECK(computing <= stage.at("cycles").get<std::uint64_t>() + 1);
       }
-      // The image and the result, side by side in columns of the array, at 4 GiB/s.
+      // The image and the result are spread over columns of the array, at 4 GiB/s each.
       const double image = 8 * 32 * 32, result = 64;
       CHECK(stages.at("load").at("cycles").get<double>() > image / 2 / 4.294967296);
       CHECK(stages.at("store").at("cycles").get<double>() > result / 4.294967296);
@@ -43,7 +43,7 @@ TEST_SUITE("run") {
       }
       CHECK(cycles <= report.at("time").at("cycles").get<std::uint64_t>());
       CHECK(cycles > 0.98 * report.at("time").at("cycles").get<double>());
-      // 16 channels of 32 x 32, an int8 each.
+      // 16 channels of 32 x 32, one int8 each.
       CHECK(stages.at("stack1_conv1").at("streams").at("results").at("bytes") == 16384);
     }
   }
@@ -55,7 +55,7 @@ TEST_SUITE("run") {
     for (const Json& layer : report.at("plan").at("layers")) CHECK(!layer.at("adds"));
     const Json& stages = report.at("stages");
     CHECK(!stages.at("load").at("streams").contains("load_weights"));
-    // 16 inputs, 16 outputs, 3 x 3, with biases and numbers of blocks, for either row of cores.
+    // 16 inputs, 16 outputs, 3 x 3, plus biases and numbers of blocks, for both rows of cores.
     CHECK(stages.at("stack1_conv1").at("streams").at("load_weights").at("bytes") ==
           2 * (1152 + 64));
   }

@@ -23,7 +23,7 @@ constexpr program::Type kByte = program::Type::i8;
 Network network_of(const std::string& layers) {
   return convnet::parse_network("{\"layers\": {" + layers + "}}", "mine", "mine.json");
 }
-/// Two branches of other scales that meet, and a residual.
+/// Two branches with different scales that are concatenated, and a residual connection.
 Network branches() {
   return network_of(R"(
     "image": {"op": "input", "shape": [12, 11, 3]},
@@ -40,7 +40,7 @@ convnet::Model model_of(Network network, double sparsity, program::Type type = k
   HostThreads threads(1);
   for (Layer& layer : network.layers) layer.type = type;
   convnet::Image image = convnet::seeded_image(network.layers[0].output, 1, kByte);
-  for (std::int16_t& q : image.tensor.values)  // the same in every type
+  for (std::int16_t& q : image.tensor.values)  // equal values in every type
     if (type != kByte)
       q = type == program::Type::bf16
               ? convnet::reference::bits_of_bf16(static_cast<float>(q) / 128)
@@ -58,7 +58,7 @@ std::int64_t norm(const LayerWeights& weights, std::uint32_t output, std::uint32
   return sum;
 }
 
-/// An array of f32 that counts up.
+/// A .npy file of f32 values 0, 1, 2, ...
 std::string counting(const std::vector<std::uint64_t>& shape) {
   std::string text = data::numpy_header("<f4", shape);
   std::uint64_t count = 1;

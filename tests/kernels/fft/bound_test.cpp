@@ -8,8 +8,8 @@ using tessera::test::Json;
 
 namespace {
 
-/// Floating-point instructions of tile code for two points, counted in codelets.S: a butterfly's
-/// over its legs, a twiddle between phases, two rows becoming columns.
+/// Floating-point instructions of codelets.S per two points: of a butterfly divided by its legs, of
+/// a twiddle between phases, of the transposition of two rows to columns.
 double pass_slots(std::uint64_t radix, bool first) {
   if (radix == 2) return (first ? 4 : 6) / 2.0;
   if (radix == 8) return 52 / 8.0;
@@ -18,7 +18,7 @@ double pass_slots(std::uint64_t radix, bool first) {
 constexpr double kTurnSlots = 12 / 2.0;
 constexpr double kTransposeSlots = 2 / 2.0;
 
-/// Slots for two points in all phases of a plan of one dimension.
+/// Slots per two points, summed over all phases of a one-dimensional plan.
 double plan_slots(const Json& plan) {
   const auto lengths = plan.at("lengths").get<std::vector<std::uint64_t>>();
   const auto radices = plan.at("radices").get<std::vector<std::uint64_t>>();

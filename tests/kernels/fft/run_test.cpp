@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<fft::Complex>;
 
-/// The transform by its definition, N^2 terms.
+/// The transform by its definition: a sum of N terms for each of N results.
 Numbers definition(const Problem& problem, const Numbers& x) {
   const auto turn = [&](std::uint64_t product, std::uint64_t n) {
     return problem.sign() * 2 * std::numbers::pi * static_cast<double>(product % n) /
@@ -37,7 +37,7 @@ double largest_difference(const Numbers& a, const Numbers& b) {
   return most;
 }
 
-/// A saved tensor of complex numbers.
+/// Reads a saved tensor of complex numbers.
 Numbers saved_points(const test::CommandFolder& folder, const Problem& problem, const char* name) {
   const data::NumpyArray array = test::saved(folder, name);
   CHECK(array.dtype == "<c8");

@@ -26,7 +26,7 @@ Options checked_options(Product product, CheckedTypes types) {
   return {.product = product, .dtype = types.dtype, .partials = types.partials};
 }
 
-/// The verdict of both kinds of checks on a product of given data.
+/// The outcome of the full and the sampled check on a product of the given data.
 template <class A, class B>
 std::string verdict(Options options, const A& a, const B& b) {
   const Product& p = options.product;

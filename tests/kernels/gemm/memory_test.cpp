@@ -22,7 +22,7 @@ MachineConfig machine_with(std::uint32_t tiles) {
   return machine;
 }
 
-/// Parts large enough that tensors decide.
+/// A problem whose partitions are so large that tensors dominate the memory.
 Problem problem_of(Product product, Layout layout, Type dtype, std::optional<Type> partials) {
   return {product, dtype, !partials, partials.value_or(dtype), layout, test::full_unit()};
 }

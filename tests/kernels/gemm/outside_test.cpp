@@ -23,7 +23,7 @@ struct Phases {
   std::uint64_t cycles, external;
 };
 
-/// A run in a process of its own.
+/// Runs the product in a separate process.
 Phases phases(const Options& options, const MachineConfig& machine) {
   const std::string told =
       test::run_workload<Gemm>(options, machine, [](const RunResult& result, const Gemm& /*gemm*/) {

@@ -37,7 +37,7 @@ Problem problem_of(std::uint32_t m, std::uint32_t n, std::uint32_t k, Type dtype
   return {.product = {m, n, k}, .dtype = dtype, .unit = test::full_unit()};
 }
 
-/// Calls visit(plan) for the plans of so many tiles.
+/// Calls visit(plan) for all plans on up to `tiles` tiles.
 template <class Visit>
 void for_all_plans(std::uint32_t tiles, const Visit& visit) {
   for (std::uint32_t m = 1; m <= tiles; ++m)
@@ -87,7 +87,7 @@ TEST_SUITE("unit") {
           try {
             CHECK(chosen.prediction.cycles <=
                   gemm::pinned_plan(plan, problem, costs).prediction.cycles);
-          } catch (const KeyError&) {  // more parts than there are rows or blocks
+          } catch (const KeyError&) {  // more partitions than rows or blocks
           }
         });
       }

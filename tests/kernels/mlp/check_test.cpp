@@ -13,7 +13,7 @@ using test::small_machine;
 
 namespace {
 
-/// 6 x 5 pixels to five classes, in two layers.
+/// A training on 6 x 5 pixels with five classes and two layers.
 Options training_of(LayerKind kind, Activation activation = Activation::relu) {
   LayerOptions layer{kind, 24, 3, activation};
   layer.block = 4;
@@ -30,7 +30,7 @@ std::string verdict(const CheckResult& check) {
   return check.passed ? "passed" : "wrong: " + check.problem;
 }
 
-/// The verdict of the check of `claimed` on a machine that has done `done`.
+/// The result of the check for options `claimed` on a machine that ran options `done`.
 std::string judged(const Options& done, const Options& claimed) {
   return in_child([&]() -> std::string {
     const test::Finished<Mlp> run(done, small_machine(7));
@@ -59,7 +59,7 @@ TEST_SUITE("run") {
     };
     Options options = training_of(LayerKind::dense);
     options.data.test_samples = 0;
-    // The 30th batch is the first again.
+    // 29 batches of 10: the 30th batch is the first one again.
     CHECK(differs(options, [](Options& its) { its.data.samples = 290; }));
     CHECK(differs(options, [](Options& its) { its.feed = Feed::device; }));
     CHECK(differs(options, [](Options& its) { its.learning.momentum = 0.8999; }));

@@ -16,8 +16,8 @@ using tessera::test::idx_file;
 using tessera::test::numpy_counting;
 using tessera::test::numpy_file;
 
-/// Options of training, and data sets in the files of their publishers: small ones written here by
-/// the formats' specifications.
+/// Command-line tests of training, with small data sets written here by the specifications of the
+/// published file formats.
 namespace {
 
 constexpr const char* kMlp = R"({"machine": {"extends": "bow", "tiles": 8},
@@ -25,7 +25,7 @@ constexpr const char* kMlp = R"({"machine": {"extends": "bow", "tiles": 8},
                "data": {"width": 4, "height": 3, "classes": 4, "samples": 20, "test_samples": 10},
                "batch": 10, "steps": 3}})";
 
-constexpr unsigned kValues = 12;  // of an image
+constexpr unsigned kValues = 12;  // values of an image
 
 unsigned value(unsigned image, unsigned at) { return (37 * image + 11 * at * at) % 256; }
 
@@ -41,7 +41,7 @@ std::string labels(unsigned first, unsigned count) {
   return idx_file({count}, values);
 }
 
-/// A .npy file of the images, each value as `scaled` gives it.
+/// A .npy file of all images as f32, with scaled(byte) for each byte.
 template <class Scaled>
 std::string array(const Scaled& scaled) {
   std::string bytes(sizeof(float) * 30 * kValues, '\0');

@@ -16,8 +16,8 @@ LayerOptions of(LayerKind kind, std::uint32_t outputs) {
   return layer;
 }
 
-/// Every kind, between sizes that are no powers of two: what is narrower and what is wider, two of
-/// them so that inputs have gradients too.
+/// Networks of every layer kind with sizes that are not powers of two, narrowing and widening. Two
+/// such layers, so that gradients of inputs are tested, too.
 std::vector<std::vector<LayerOptions>> networks() {
   std::vector<std::vector<LayerOptions>> all;
   for (const auto& [name, kind] : kLayerKinds) {
@@ -45,7 +45,7 @@ Options options_of(const std::vector<LayerOptions>& layers) {
   return options;
 }
 
-/// A network in double with a batch.
+/// A network in double, with one batch.
 struct Plain {
   explicit Plain(const std::vector<LayerOptions>& layers) : options(options_of(layers)) {}
 
@@ -60,7 +60,7 @@ struct Plain {
     if (learns) network.gather();
     return sum;
   }
-  /// The loss's slope over a parameter, by a step to both sides.
+  /// The derivative of the loss by a parameter, by a central difference.
   double slope(PlainMap& map, double& parameter) {
     constexpr double kStep = 1e-5;
     const double at = parameter;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kClasses = 5;
 
-/// 6 x 5 pixels to five classes; 60 samples, 30 to test.
+/// A network for 6 x 5 pixels and five classes; 60 training samples, 30 test samples.
 Options network(std::uint32_t batch, const std::vector<LayerOptions>& layers) {
   Options options;
   options.layers = layers;
@@ -43,7 +43,7 @@ struct Phases {
   double cycles, host;
 };
 
-/// Cycles of so many steps, and those of them that the tiles wait for the host.
+/// Total cycles of `steps` steps, and those in which the tiles wait for the host.
 Phases host_phases(std::uint32_t steps, double gigabytes_per_second, bool overlap) {
   Options options = network(20, {hidden(40, Activation::relu)});
   options.data.test_samples = 0;
@@ -105,7 +105,7 @@ TEST_SUITE("run") {
         CAPTURE(rate);
         const Phases apart = host_phases(steps, rate, false);
         const Phases beside = host_phases(steps, rate, true);
-        // All turns but one hide the shorter of both.
+        // Every iteration but one hides the shorter of host time and work.
         CHECK(apart.cycles - beside.cycles ==
               doctest::Approx((steps - 1) * std::min(host, work)).epsilon(0.03).scale(work));
       }
@@ -145,7 +145,7 @@ TEST_SUITE("run") {
         cycles.back() += step.time.total().count();
       }
       for (std::size_t i = 0; i < turns.size(); ++i) {
-        // The first waits for nothing that others do, the last is followed by other steps.
+        // Iteration 0 does not wait for earlier ones; the last one is followed by other steps.
         if (i > 0 && i + 1 < turns.size() && turns[i] != turns[1]) return " another shape";
         if (i > 1 && i + 1 < turns.size() && cycles[i] * 100 > cycles[1] * 101)
           return fmt::format(" turn {}: {} cycles, turn 1: {}", i, cycles[i], cycles[1]);

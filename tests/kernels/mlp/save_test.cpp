@@ -16,7 +16,7 @@ using test::matrix;
 using test::run_saving;
 using test::tensors_config;
 
-/// Inputs and results in files: what is saved is what was computed, whatever lies where.
+/// Saved inputs and results are those of the computation, whatever their layout on the machine.
 TEST_SUITE("cli") {
   TEST_CASE("a network's loss follows from images, labels and weights as its README orders them") {
     const CommandFolder folder;
@@ -24,7 +24,7 @@ TEST_SUITE("cli") {
     using Row = std::vector<double>;
     const auto weights = [&](const char* name) { return test::saved(folder, name).values; };
     const auto times = [](const Row& x, const Row& w, std::uint64_t outputs) {
-      Row y(outputs);  // w by rows; one more than x has: b
+      Row y(outputs);  // w by rows; if w has one row more than x, that row is b
       for (std::uint64_t i = 0; i < w.size(); ++i)
         y[i % outputs] += w[i] * (i / outputs < x.size() ? x[i / outputs] : 1.0);
       return y;
@@ -49,7 +49,7 @@ TEST_SUITE("cli") {
       for (std::uint64_t c = 0; c < kClasses; ++c) x[c] += bias[c];
       return x;
     };
-    // gamma S + (1 - gamma) U V^T, or S + U V^T; b is column `ones` of S.
+    // gamma S + (1 - gamma) U V^T, or S + U V^T; column `ones` of S is b.
     const auto pixelfly = [&](const Row& x, std::uint64_t ones, bool weighed) {
       const Row w = weights("weights_0"), columns = weights("mask_0.indices");
       const Row begins = weights("mask_0.indptr");

@@ -28,8 +28,8 @@ Options layer(std::uint32_t m, std::uint32_t k, std::uint32_t rank, std::uint32_
   return options;
 }
 
-/// Runs one pass; "passed", or what went wrong; with `off` its cycles have to be the predicted ones
-/// but for such a share.
+/// Runs one pass; returns "passed" or an error. With `off` the cycles must be within that share of
+/// the prediction.
 std::string run(const Options& options, const MachineConfig& machine,
                 std::optional<double> off = {}) {
   test::WorkloadView<Workload> view;
@@ -103,7 +103,7 @@ TEST_SUITE("run") {
         fullest = std::max(fullest, test::compiled_bytes(*pixelfly, machine));
       } catch (const UserError& error) {
         CAPTURE(std::string(error.what()));
-        CHECK(n > 1000);  // X alone takes a third of a tile then
+        CHECK(n > 1000);  // X alone then takes a third of a tile
       }
     }
     CHECK(fullest > 60 * 1024);

@@ -11,7 +11,7 @@
 using namespace tessera;
 using namespace tessera::snn;
 
-/// The check sees single changed bits of a run's memory.
+/// The check detects single changed bits in a run's memory.
 namespace {
 
 Options network() {
@@ -34,8 +34,8 @@ bool passes(const Run& run, const MemoryReader& memory, CheckMode mode) {
   return run.workload.check(TensorReader(run.program, memory), {mode}).passed;
 }
 
-/// Turns over the last bit of an element of each tensor that the machine leaves; returns the names
-/// of those where the check passes all the same, and of what is not right to begin with.
+/// Inverts one bit of an element of each tensor that the machine computed; returns the names of
+/// those whose change the check misses, or "the run itself" if that check fails without a change.
 std::string unseen(const Options& options, CheckMode mode) {
   return in_child([&]() -> std::string {
     const Run run(options, test::small_machine(16));
@@ -52,7 +52,7 @@ std::string unseen(const Options& options, CheckMode mode) {
       const std::size_t part = tensor.parts.size() / 2;
       program::Runs runs;
       tensor.runs(part, runs);
-      // A list's number of spikes in its second step; other tensors' middle.
+      // For lists the number of spikes in the second step; for other tensors the middle element.
       const bool list = tensor.name.starts_with("spikes_");
       const std::uint64_t at = list ? tensor.shape[2] : runs.all()[runs.all().size() / 2].at;
       auto place = std::get<program::Place>(tensor.parts[part].place);

@@ -21,7 +21,7 @@ using tessera::test::CommandFolder;
 using tessera::test::numpy_counting;
 using test::run_saving;
 
-/// Options of spiking networks.
+/// Command-line tests of spiking networks.
 namespace {
 
 constexpr const char* kSnn = R"({"machine": {"extends": "bow", "tiles": 16},
@@ -122,7 +122,7 @@ TEST_SUITE("cli") {
     const data::NumpyArray raster = test::saved(folder, "raster");
     CHECK(raster.dtype == "|i1");
     CHECK(raster.shape == std::vector<std::uint64_t>{2, 4, 5});
-    // A tile's list of a step has the raster's spikes.
+    // Each tile's list of a step holds the spikes of the raster.
     const data::NumpyArray lists = test::saved(folder, "spikes_0");
     CHECK(lists.shape.at(0) == 2);
     CHECK(lists.shape.at(1) == 5);

@@ -10,11 +10,11 @@
 using namespace tessera;
 using namespace tessera::snn;
 
-/// Gradients of the plain network, which machines follow bit by bit, beside automatic
+/// Compares gradients of the plain network, which machines match bit by bit, with automatic
 /// differentiation in double.
 namespace {
 
-/// A number that remembers what it was made from.
+/// A value with its computation graph, for reverse-mode automatic differentiation.
 class Number {
  public:
   Number() : Number(0.0) {}
@@ -38,7 +38,7 @@ class Number {
     return made(a.value() * b.value(), {{a, b.value()}, {b, a.value()}});
   }
 
-  /// Gradients of this number, in everything it was made from.
+  /// Computes the gradients of this number by everything it depends on.
   void differentiate() const {
     std::vector<Node*> order;
     visit(node_.get(), order);
@@ -91,13 +91,13 @@ std::vector<std::uint32_t> events(std::uint64_t sample, std::uint32_t step) {
   return ids;
 }
 
-/// A listed neuron's spike with the surrogate's slope; others neither spike nor carry gradient.
+/// A listed neuron's spike with the surrogate's derivative; other neurons give 0 and no gradient.
 Number spike(const Number& v, double threshold, bool listed) {
   const double base = kSteepness * std::abs(v.value() - threshold) + 1;
   return Number::made(v.value() > threshold ? 1 : 0, {{v, listed ? 1 / (base * base) : 0}});
 }
 
-/// The loss of some samples, all weights numbers. Lists are those that the plain network has made.
+/// The loss of some samples with all weights as Numbers. The lists are those of the plain network.
 struct Tape {
   std::vector<std::vector<Number>> weights;  ///< by layer, [row][neuron]
   Number loss;

@@ -14,7 +14,7 @@ using namespace tessera;
 
 namespace {
 
-/// Weights after a run whose check has passed, by layer.
+/// Weights by layer after a run whose check has passed.
 std::vector<std::vector<float>> weights_of(const snn::Options& options) {
   const auto weights = [&](const test::Finished<snn::Snn>& run) {
     HostThreads one(1);
@@ -29,7 +29,7 @@ std::vector<std::vector<float>> weights_of(const snn::Options& options) {
   return nlohmann::json::parse(said);
 }
 
-/// Largest difference between two lists of numbers.
+/// Largest absolute difference between the elements of two vectors.
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0;
   REQUIRE(a.size() == b.size());

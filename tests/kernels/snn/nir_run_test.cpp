@@ -21,12 +21,12 @@ using namespace tessera;
 using test::CommandFolder;
 using test::NirItem;
 
-/// Networks of NIR files, as users run them and beside their plain reference.
+/// Runs networks from NIR files as users do, and compares them with a plain implementation.
 namespace {
 
 constexpr int kNirInputs = 5, kNirSteps = 50;
 
-/// Weights or parameters: first + scale sin(1.7 i).
+/// Values for weights and parameters: first + scale sin(first + 1.7 i).
 std::vector<double> wave(std::uint64_t count, double scale, double first) {
   std::vector<double> values;
   for (std::uint64_t i = 0; i < count; ++i)
@@ -34,7 +34,7 @@ std::vector<double> wave(std::uint64_t count, double scale, double first) {
   return values;
 }
 
-/// A layer as its node says it, and the weights that lead to it.
+/// A layer with its NIR node's parameters, and the weights of its inputs.
 struct Plain {
   std::string type;
   std::uint64_t neurons, inputs;
@@ -72,8 +72,8 @@ std::vector<Plain> plain_layers() {
 
 enum class First : std::uint8_t { product, convolution };
 
-/// The layers as a graph: in, affine_0, neurons_0, ... With a convolution the first layer takes
-/// sums of two places each of three channels.
+/// The layers as a NIR graph: in, affine_0, neurons_0, ... With a convolution the first layer's
+/// inputs are sums over two positions in each of three channels.
 NirItem graph_of(const std::vector<Plain>& all, First first = First::product) {
   NirItem graph{"", {}};
   const auto numbers = [](std::vector<std::uint64_t> shape, const std::vector<double>& values) {
@@ -121,8 +121,8 @@ NirItem graph_of(const std::vector<Plain>& all, First first = First::product) {
   return graph;
 }
 
-/// NIR's equations by forward Euler, in double; CubaLIF takes the current that it has just got.
-/// Returns how close a voltage comes to its threshold.
+/// A step of NIR's equations by forward Euler in double; CubaLIF uses the current of the same step.
+/// Returns the smallest distance of a voltage from its threshold.
 double euler_step(Plain& layer, const std::vector<bool>& input, double dt) {
   const std::vector<bool> own = layer.z;
   double closest = 1;
@@ -149,7 +149,7 @@ double euler_step(Plain& layer, const std::vector<bool>& input, double dt) {
   return closest;
 }
 
-/// [layer][step][neuron] of one sample of raster.csv, the inputs first.
+/// [layer][step][neuron] of one sample in raster.csv; the first layer is the inputs.
 using Raster = std::vector<std::vector<std::vector<bool>>>;
 Raster raster_of(const CommandFolder& folder, int of, const std::vector<Plain>& all) {
   Raster raster{std::vector(kNirSteps, std::vector<bool>(kNirInputs))};
@@ -170,7 +170,7 @@ constexpr const char* kNirConfig = R"({"machine": {"extends": "bow", "tiles": 16
                "batch": 3, "max_activity": 1,
                "data": {"kind": "custom", "inputs": 5, "classes": 4, "samples": 3, "rate": 0.4}}})";
 
-/// A folder with a network, and a config of it.
+/// A folder with a network file and a config that uses it.
 struct NirFolder : CommandFolder {
   explicit NirFolder(const std::vector<Plain>& layers = plain_layers(),
                      First first = First::product)
@@ -180,7 +180,7 @@ struct NirFolder : CommandFolder {
   void run(const std::string& more) const {
     done("run a.json --out result --set report.tensors=all " + more);
   }
-  /// The result of a run with race checks, with options that `change` changes.
+  /// Runs with race checks and with options after `change`; returns the result.
   template <class Change>
   [[nodiscard]] std::string said(const Change& change) const {
     snn::Options options;

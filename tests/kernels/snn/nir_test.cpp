@@ -31,7 +31,7 @@ Parameters lif(double tau, double r, double leak, double threshold, double reset
 NirNetwork one(const std::string& type, Parameters parameters) {
   return {1, {population("a", type, std::move(parameters), std::nullopt)}, {0}};
 }
-/// In steps of a millisecond.
+/// The layer of a NIR node, in steps of one millisecond.
 snn::Layer layer_of(const std::string& type, const Parameters& parameters) {
   return snn::from_nir(one(type, parameters), 1e-3, "a.nir").layers.at(0);
 }

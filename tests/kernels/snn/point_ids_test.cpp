@@ -13,7 +13,7 @@
 
 using namespace tessera;
 
-/// A sweep knows its points by the contents of folders that a network reads.
+/// A sweep's point ids depend on the contents of the folders that a network reads.
 namespace {
 
 std::string point_id(const std::string& text) {

@@ -10,22 +10,21 @@
 using tessera::config::Json;
 using namespace tessera::test;
 
-/// Spiking networks on the files of published data sets: small ones written here by the formats'
-/// specifications.
+/// Spiking networks on small files written by the specifications of published data sets.
 namespace {
 
 constexpr const char* kRecorded = R"({"machine": {"extends": "bow", "tiles": 16},
   "workload": {"kernel": "snn", "layers": [6, 10], "time_steps": 4, "batch": 2,
                "data": {"kind": "nmnist", "samples": 2, "recordings": "Train", "step_microseconds": 1000}}})";
 
-/// A file of the folder and of folders in it.
+/// Writes a file, and creates its parent folder.
 void write_in(const CommandFolder& folder, const std::string& name, const std::string& bytes) {
   const std::filesystem::path path = folder.path() / name;
   std::filesystem::create_directories(path.parent_path());
   folder.write(name, bytes);
 }
 
-/// Output of a run, and the inputs that it takes, an event a line: sample step input.
+/// A run's results and its input events, one a line: sample step input.
 struct Told {
   Json results;
   std::string events;

@@ -10,10 +10,10 @@ using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 using tessera::test::kSanitized;
 
-/// Sparse products of which a host or a machine holds little: planned or refused at once.
+/// Huge, nearly empty sparse products: planned or refused within seconds.
 namespace {
 
-/// The call with at most so many seconds of processor time.
+/// A call limited to `seconds` of processor time.
 std::string within(int seconds, const std::string& arguments) {
   return fmt::format("--version >.version && (ulimit -S -t {}; exec {} {})", seconds,
                      TESSERA_PROGRAM, arguments);

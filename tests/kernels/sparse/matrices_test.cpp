@@ -11,7 +11,7 @@
 using tessera::test::check_refused;
 using tessera::test::CommandFolder;
 
-/// Users' matrix files in a run.
+/// Runs with users' matrix files.
 namespace {
 
 constexpr const char* kSparse = R"({"machine": {"extends": "gc200", "tiles": 4},
@@ -19,13 +19,13 @@ constexpr const char* kSparse = R"({"machine": {"extends": "gc200", "tiles": 4},
 constexpr const char* kDense = R"({"machine": {"extends": "gc200", "tiles": 4},
   "workload": {"kernel": "gemm", "m": 8, "n": 8, "k": 8, "a": "a.npy", "b": "a.npy"}})";
 
-/// A .npy file of version 1 with this header text and so many bytes of zeros.
+/// A .npy file of version 1 with this header text and `bytes` zeros.
 std::string npy(std::string header, std::size_t bytes) {
   header.resize(118, ' ');
   return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + std::string(bytes, '\0');
 }
 
-/// A .npy file of 64 elements of `width` bytes, all zero but for number `at` of the file.
+/// A .npy file of 64 elements of `width` bytes, all zero except for element `at`.
 template <class Number>
 std::string npy_with(const std::string& header, std::size_t width, std::size_t at, Number value) {
   std::string bytes = npy(header, 64 * width);

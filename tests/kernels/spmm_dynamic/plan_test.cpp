@@ -40,7 +40,7 @@ PoolShape pool_for(const sparse::BlockMatrix& w, const Shape& shape, const Grid&
 TEST_SUITE("unit") {
   TEST_CASE("what spills lies as near as there is room") {
     sparse::BlockMatrix w = skewed(8, 1);
-    // All blocks in the first partition of a grid of 1 x 4, each with room for a quarter and more.
+    // All blocks in the first partition of a 1 x 4 grid; each has capacity for more than a quarter.
     for (std::uint32_t& column : w.column) column %= 12;
     const PoolShape pool = pool_for(w, {8, program::Type::f16}, {1, 4, 1, 8}, 0.5);
     const Packing packing = pack(w, pool);

@@ -19,7 +19,7 @@ sparse::BlockMatrix random_blocks(std::uint32_t m, std::uint32_t k, std::uint32_
   return sparse::make_weights({.m = m, .k = k, .block = block, .density = density, .seed = seed});
 }
 
-/// Rows of so many nonzeros, from the first column on.
+/// Row i has lengths[i] nonzeros, in its first columns.
 sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint32_t columns) {
   sparse::BlockMatrix w{word(lengths.size()), columns, 1, {0}, {}, {}};
   for (const std::uint32_t length : lengths) {
@@ -29,7 +29,7 @@ sparse::BlockMatrix rows_of(const std::vector<std::uint32_t>& lengths, std::uint
   return w;
 }
 
-/// A row costs 10 and 3 for each of up to `most` nonzeros.
+/// A row costs 10, plus 3 for each of its up to `most` nonzeros.
 std::shared_ptr<const ElementWorks> works(std::uint64_t most) {
   ElementWork work;
   for (std::uint64_t k = 0; k <= most; ++k) work.row.push_back({10 + 3 * k, 10 + 3 * k});
@@ -84,7 +84,7 @@ TEST_SUITE("unit") {
           .direct();
     };
     CHECK(direct(Type::f32, {3, 1, Dealing::rows}));
-    CHECK_FALSE(direct(Type::f16, {3, 1, Dealing::rows}));  // their sums are still to be rounded
+    CHECK_FALSE(direct(Type::f16, {3, 1, Dealing::rows}));  // their f32 sums must still be rounded
     CHECK_FALSE(direct(Type::f32, {3, 2, Dealing::rows}));
     CHECK_FALSE(direct(Type::f32, {3, 1, Dealing::blocks}));
   }
@@ -98,6 +98,6 @@ TEST_SUITE("unit") {
     CHECK(together({{40, 10}, {40, 10}, {40, 10}, {40, 10}}) == 40);
     CHECK(together({{40, 10}, {20, 5}, {20, 5}, {0, 0}}) == 20);  // (40 + 20 + 20 + 0) / 4
     CHECK(together({{40, 10}, {0, 0}, {0, 0}, {0, 0}}) == 10);
-    CHECK(together({{40, 30}, {20, 15}, {20, 15}, {20, 15}}) == 35);  // 20 together, 15 alone
+    CHECK(together({{40, 30}, {20, 15}, {20, 15}, {20, 15}}) == 35);  // 20 together, then 15 alone
   }
 }

@@ -79,7 +79,7 @@ TEST_SUITE("unit") {
     }
     CHECK(std::is_sorted(kept.begin(), kept.end()));
     CHECK(kept.size() == 30);
-    CHECK(pattern.tiles.size() == 2);  // re-formed of the columns that are left
+    CHECK(pattern.tiles.size() == 2);  // re-formed from the remaining columns
     CHECK(pattern.tiles.front().columns.size() == 16);
     CHECK(rows_of(pattern) == 40);  // half of 80
     ColumnTile column;
@@ -145,7 +145,7 @@ TEST_SUITE("unit") {
     CHECK(pattern.kept() >= 12000);
     CHECK(pattern.kept() < 12128);
     CHECK(pattern.rounding == 128);
-    CHECK(pattern.tiles.back().rows.size() < 70);  // of 100, in 44 columns
+    CHECK(pattern.tiles.back().rows.size() < 70);  // of 100 rows, in 44 columns
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       CAPTURE(seed);
       const auto below = [&](std::uint64_t stream, std::uint64_t most) {

@@ -26,7 +26,7 @@ Options options(std::uint32_t m, std::uint32_t k, std::uint32_t n, double sparsi
   return result;
 }
 
-/// Largest sum of costs on a tile; fails unless every panel of every group is dealt once.
+/// Largest sum of costs on a tile; fails unless every panel of every group is assigned once.
 std::uint64_t makespan(const std::vector<GroupCost>& costs, std::uint32_t panels,
                        std::uint32_t tiles) {
   const std::vector<Job> jobs = assign(costs, panels, tiles);
@@ -49,8 +49,8 @@ std::uint64_t makespan(const std::vector<GroupCost>& costs, std::uint32_t panels
 TEST_SUITE("run") {
   TEST_CASE("every panel of every group is dealt once, tiles in proportion to the work") {
     CHECK(makespan({{0, 10}, {0, 10}}, 12, 8) == 30);
-    CHECK(makespan({{0, 30}, {0, 10}}, 12, 8) == 60);  // six tiles and two
-    CHECK(makespan({{5, 10}}, 7, 3) == 5 + 40);        // a pair, and no second one
+    CHECK(makespan({{0, 30}, {0, 10}}, 12, 8) == 60);  // six tiles and two tiles
+    CHECK(makespan({{5, 10}}, 7, 3) == 5 + 40);        // a pair of tiles; the third has no partner
     CHECK(makespan({{5, 10}}, 1, 9) == 15);
     CHECK(makespan({{0, 3}, {0, 2}, {0, 2}}, 4, 2) == 16);  // more groups than tiles
     CHECK(makespan({{0, 3}, {0, 2}, {0, 2}}, 4, 1) == 28);

@@ -13,7 +13,7 @@ using training::Learning;
 
 namespace {
 
-/// torch.optim.Adam in double, as its documentation has it: what each step adds to a parameter.
+/// torch.optim.Adam in double by its documentation; change() is a step's update of a parameter.
 class Torch {
  public:
   explicit Torch(const Learning& learning) : of_(learning) {}
@@ -37,8 +37,8 @@ class Torch {
 
 TEST_SUITE("unit") {
   TEST_CASE("Adam, which machines follow to the bit, adds epsilon to the corrected root") {
-    // Powers of beta2 are rounded to f32 each step: 1 - beta2^t is off by up to 2^-25 / (1 - beta2)
-    // of itself, its root by half of that; the other roundings are some of 2^-24.
+    // Powers of beta2 are rounded to f32 in each step: the relative error of 1 - beta2^t is up to
+    // 2^-25 / (1 - beta2), that of its root half as much; the other roundings add a few 2^-24.
     constexpr double kTolerance = 0x1p-25 / 0.001;
     for (const double epsilon : {1e-8, 1e-4, 1e-2, 1.0})
       for (int parameter = 0; parameter < 64; ++parameter) {

@@ -12,7 +12,7 @@
 
 using namespace tessera;
 
-/// NaNs and infinities reach the loss: none is lost on the way.
+/// NaNs and infinities propagate to the loss.
 namespace {
 
 using test::LoneCodelet;
@@ -22,7 +22,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 enum : std::uint32_t { kZ = 0x2000, kGradient = 0x4000, kOut = 0x6000, kCall = 0x8000 };
 
-/// A codelet of training with its operands as f32 or f16.
+/// A codelet of training whose operands are f32 or f16.
 class Elements {
  public:
   Elements(const std::string& name, bool half)
@@ -56,7 +56,7 @@ class Elements {
   bool half_;
 };
 
-/// f(z), or the gradient behind f where the one before it is `gradient`, in each lane of a word.
+/// f(z), or `gradient` propagated back through f, computed in each lane of a word.
 std::vector<float> activated(const char* name, bool half, float z, float gradient = 0) {
   constexpr std::uint32_t kNumbers = 8;
   std::vector<float> found;
@@ -82,7 +82,7 @@ void check_all(const std::vector<float>& found, Holds holds) {
   }
 }
 
-/// The loss of a sample of four classes with this logit, all others being 1.
+/// The loss of a sample of four classes with one given logit, all others being 1.
 float loss_of(bool half, std::uint32_t at, float logit, std::uint32_t label) {
   constexpr std::uint32_t kClasses = 4, kLabels = 0x9000, kResults = 0xa000, kScale = 0xb000;
   Elements elements("training_cross_entropy", half);

@@ -38,7 +38,7 @@ Dense elements(const data::SparseMatrix& w) {
   return all;
 }
 
-/// The nonzeros of W; fails on columns out of order and on values outside of the matrix.
+/// The nonzeros of W; fails on unsorted columns and on values outside the matrix.
 Dense elements(const BlockMatrix& w) {
   Dense all;
   REQUIRE(w.row_begin.size() == w.block_rows() + 1);

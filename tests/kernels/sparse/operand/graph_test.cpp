@@ -17,7 +17,7 @@ double element(const data::SparseMatrix& w, std::uint32_t row, std::uint32_t col
   return 0;
 }
 
-/// The Laplacian written down by coordinates.
+/// Element (i, j) of the Laplacian, computed from grid coordinates.
 double laplacian(std::uint32_t i, std::uint32_t j, std::uint32_t side, unsigned dimensions) {
   if (i == j) return 2.0 * dimensions;
   unsigned distance = 0;
@@ -64,7 +64,7 @@ TEST_SUITE("unit") {
         quadrants[(row >> 13) * 2 + (w.column[e] >> 13)] += 1 / static_cast<double>(w.entries());
       }
     }
-    // Edges drawn twice are dropped, more of them in the first quadrant.
+    // Duplicate edges are dropped; the first quadrant has more of them.
     CHECK(quadrants[0] == doctest::Approx(0.56).epsilon(0.02));
     CHECK(quadrants[1] == doctest::Approx(0.195).epsilon(0.02));
     CHECK(quadrants[2] == doctest::Approx(0.195).epsilon(0.02));

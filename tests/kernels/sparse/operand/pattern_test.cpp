@@ -10,7 +10,7 @@ using namespace tessera::sparse;
 
 namespace {
 
-/// Offsets and columns are in order and inside; returns the sizes of the rows.
+/// Checks that offsets and columns are sorted and in range; returns the sizes of the rows.
 std::vector<std::uint64_t> row_sizes(const BlockPattern& pattern) {
   REQUIRE(pattern.row_begin.size() == pattern.rows + 1);
   REQUIRE(pattern.row_begin.back() == pattern.column.size());
@@ -46,7 +46,7 @@ TEST_SUITE("unit") {
       CHECK((chosen.empty() || chosen.back() < kPlaces));
       const auto low = std::lower_bound(chosen.begin(), chosen.end(), kPlaces / 2);
       const auto half = static_cast<double>(wanted) / 2;
-      // Five standard deviations of a fair coin: a hypergeometric count strays less.
+      // Five standard deviations of a fair coin: a hypergeometric count varies less.
       CHECK(std::abs(static_cast<double>(low - chosen.begin()) - half) <= 5 * std::sqrt(half / 2));
       if (wanted > 0 && wanted < kPlaces) CHECK(chosen != random_subset(kPlaces, wanted, 4));
     }
@@ -77,7 +77,7 @@ TEST_SUITE("unit") {
       if (density == 0.05) CHECK(!std::is_sorted(sizes.rbegin(), sizes.rend()));
       std::sort(sizes.rbegin(), sizes.rend());
       CHECK(sizes.front() <= 200);
-      // Rank 20 holds twice as much as rank 40, rounding apart, where neither is full.
+      // Rank 20 has twice as many as rank 40, up to rounding, if neither row is full.
       if (density == 0.05) {
         CHECK(std::abs(static_cast<double>(sizes[19]) - 2 * static_cast<double>(sizes[39])) <= 4);
       }
@@ -139,7 +139,7 @@ TEST_SUITE("unit") {
       for (std::uint32_t i = 0; i < mask.m; ++i) {
         for (std::uint32_t j = 0; j < mask.k; ++j) {
           bool kept = i < mask.global || j < mask.global;
-          // Factor f is block diagonal; its blocks, of twice its stride, are four diagonals.
+          // Factor f is block diagonal; each block, of size 2 x stride, has four diagonals.
           for (std::uint32_t f = 0; f < mask.factors; ++f) {
             const std::uint32_t p = i * mask.size / mask.m;
             const std::uint32_t q = j * mask.size / mask.k;

@@ -10,7 +10,7 @@ using namespace tessera::sparse::published;
 
 namespace {
 
-/// A square W with one block in `sparsity`, equally many in every block column.
+/// A square W of which one block in `sparsity` is nonzero, equally many in every block column.
 Problem even_problem(const sparse::Shape& shape, std::uint32_t side, std::uint32_t sparsity,
                      std::uint32_t n) {
   const std::uint32_t blocks = side / shape.block;

@@ -21,12 +21,12 @@ constexpr ReductionPlacement kBow{1472, 4, 90};
 
 TEST_SUITE("unit") {
   TEST_CASE("a sum is made at home while few partials meet on few results") {
-    // Worked by hand: m = 1024, n = 64 leaves 48 results a tile: 24 + 12 R + 90 cycles at home
+    // Computed by hand: m = 1024, n = 64 leaves 48 results a tile: 24 + 12 R + 90 cycles at home
     // against 4 R + 2 R + 24 + 180.
     CHECK(kBow.at_home(half(), {1024, 8, 48}));
     CHECK(kBow.at_home(half(), {1024, 14, 48}));
     CHECK_FALSE(kBow.at_home(half(), {1024, 15, 48}));
-    // n = 1024: 720 a tile.
+    // n = 1024: 720 results a tile.
     CHECK_FALSE(kBow.at_home(half(), {8192, 2, 720}));
   }
 
@@ -45,7 +45,7 @@ TEST_SUITE("unit") {
       CHECK(pieces.size() <= kBow.tiles);
     }
     CHECK(kBow.spread(half(), 1024, 3).size() == 64);
-    CHECK(kBow.spread(half(), 65536, 3).size() == 1366);  // of 48
+    CHECK(kBow.spread(half(), 65536, 3).size() == 1366);  // of 48 elements
   }
 
   TEST_CASE("sums begin at tiles of their own, some of them close together") {
