@@ -90,7 +90,7 @@ TEST_SUITE("unit") {
     CHECK(answer_to(2).text == "abc");
     CHECK(children.running() == 0);
     CHECK(answer_to(3).death == "exit code 7");
-    CHECK(answer_to(4).text == "e");  // another child's
+    CHECK(answer_to(4).text == "e");  // that of another child
     children.dismiss();
     CHECK(answer_to(5).text == "f");
   }

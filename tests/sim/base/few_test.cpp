@@ -34,7 +34,7 @@ TEST_SUITE("unit") {
       Few<Pair> moved = std::move(copy);
       moved.push_back({i, i});
       if (!list.empty()) moved[0] = {99, 99};
-      CHECK(all(list) == expected);  // copies are apart
+      CHECK(all(list) == expected);  // copies are independent
       CHECK(all(second) == expected);
       copy = moved;
       CHECK(copy.size() == expected.size() + 1);
@@ -43,7 +43,7 @@ TEST_SUITE("unit") {
       list.push_back({i, 2 * i});
       expected.push_back({i, 2 * i});
     }
-    list.push_back(list[3]);  // one of its own, where it has no room left or has
+    list.push_back(list[3]);  // aliases an element, with and without spare capacity
     expected.push_back(expected[3]);
     CHECK(all(list) == expected);
     CHECK(all({{1, 2}, {3, 4}, {5}}) == std::vector<Pair>{{1, 2}, {3, 4}, {5, 7}});

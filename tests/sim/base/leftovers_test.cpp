@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The temporary name that a process of this host has used which is no more.
+/// A temporary name of a process on this host that has ended.
 std::string name_of_dead(const std::string& path) {
   int pipe[2];
   REQUIRE(::pipe(pipe) == 0);
@@ -56,7 +56,7 @@ TEST_SUITE("unit") {
                         fs::file_time_type::clock::now() - std::chrono::hours(2));
     remove_leftovers(folder.path());
     CHECK(folder.names().empty());
-    remove_leftovers(folder.file("none"));  // no folder: nothing to do
+    remove_leftovers(folder.file("none"));  // a missing folder is ignored
   }
 
   TEST_CASE("a file of the longest name can be written, one of a longer name cannot") {

@@ -62,7 +62,7 @@ TEST_SUITE("unit") {
     const FileFolder folder;
     fs::create_directory(folder.path() / "b");
     fs::create_symlink("../b/file", folder.file());
-    for (const char* text : {"new", "newer"}) {  // the link leads nowhere at first
+    for (const char* text : {"new", "newer"}) {  // the link's target does not exist at first
       write_whole(folder.file(), text);
       CHECK(fs::is_symlink(folder.file()));
       CHECK(folder.read("b/file") == text);

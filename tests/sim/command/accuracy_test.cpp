@@ -8,7 +8,7 @@ using namespace tessera::command;
 
 namespace {
 
-/// A set of one point for each ratio, each published as 100.
+/// A set with one point per ratio; each point's published value is 100.
 struct Sample {
   ValidationSet set;
   std::vector<Row> rows;
@@ -55,7 +55,7 @@ TEST_SUITE("unit") {
     CHECK(!judged(Evidence::indirect, {7}));
     CHECK(!judged(Evidence::silicon, {}));
     const std::vector<double> far_apart = {1.2, 1.1, 1, 0.9, 0.85, 1.2, 1.1, 1, 0.9, 0.85};
-    CHECK(judged(Evidence::derived, far_apart) == false);  // all are published as 100: no rank
+    CHECK(judged(Evidence::derived, far_apart) == false);  // all published as 100: no rank
     for (const EvidenceKind& kind : evidence_kinds()) CHECK(&kind == &kind_of(kind.evidence));
   }
 

@@ -19,7 +19,7 @@ TEST_SUITE("cli") {
     CHECK(command::run_text(Phase::running, 5, 0, 2) ==
           "running: 2 s so far");  // nothing is predicted
     CHECK(command::run_text(Phase::checking, 900, 1000, 3) == "checking: 3 s so far");
-    // Longer than predicted: never done before it is.
+    // Longer than predicted: still below 100 %.
     CHECK(command::run_text(Phase::running, 5000, 1000, 9) ==
           "running: about 99 %, about 0 s left");
   }

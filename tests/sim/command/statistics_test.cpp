@@ -23,7 +23,7 @@ TEST_SUITE("unit") {
     // Ranks 0, 1, 2, 3 against 0, 1.5, 1.5, 3.
     CHECK(rank_correlation({1, 2, 3, 4}, {1, 2, 2, 4}) ==
           doctest::Approx(4.5 / std::sqrt(4.5 * 5)));
-    // Which of two that are known as equal comes first says nothing; that one of them comes last
+    // The order within a tie of the first list does not count; moving one of the tie to the end
     // does.
     CHECK(rank_correlation({1, 2, 2, 4}, {1, 2, 3, 4}) == doctest::Approx(1));
     CHECK(rank_correlation({1, 2, 2, 4}, {1, 3, 2, 4}) == doctest::Approx(1));

@@ -26,7 +26,7 @@ report::Built build(const config::Config& config) {
   return {std::move(workload), std::move(program), std::move(images), 0};
 }
 
-/// Makes up the result for a number of tiles, instead of simulating it.
+/// A fake simulation: the outcome depends only on the number of tiles.
 report::Outcome outcome_by_tiles(const config::Config& config, const report::Built& /*built*/,
                                  const command::Observers& /*observers*/) {
   if (config.machine.tiles == 2) throw Defect("fabric: a copy was lost at cycle 7");
@@ -39,7 +39,7 @@ report::Outcome outcome_by_tiles(const config::Config& config, const report::Bui
   return outcome;
 }
 
-/// The exit code of a sweep of machines with so many tiles each; its table lies at s/results.csv.
+/// Sweeps over these numbers of tiles; returns the exit code. The table is s/results.csv.
 ExitCode sweep(const CommandFolder& folder, const std::string& tiles, bool strict = false) {
   folder.write("a.json", test::small_config(2));
   const command::Simulator simulator{kernels::catalogue(), config::machine_presets(), {}, {}, build,
@@ -54,7 +54,7 @@ ExitCode sweep(const CommandFolder& folder, const std::string& tiles, bool stric
   return command::sweep(request, simulator);
 }
 
-/// The end of each row of the table: status and error, by the number of tiles.
+/// By number of tiles: the end of each row of the table, "status,error".
 std::map<std::string, std::string> ends_of(const CommandFolder& folder) {
   std::map<std::string, std::string> ends;
   std::istringstream lines(folder.read("s/results.csv"));
@@ -99,7 +99,7 @@ TEST_SUITE("unit") {
     CHECK(ends["1"] == "done,");
     CHECK(ends["7"] == "wrong,the result is wrong: element 12 is 3");
     CHECK(ends["3"] == "failed,code has no room");
-    // Nothing is left to run, and the verdict stays.
+    // No point is left to run; the exit code stays.
     CHECK(sweep(folder, "1,7,3") == ExitCode::check_failed);
   }
 

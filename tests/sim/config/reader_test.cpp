@@ -56,7 +56,7 @@ Options read(const std::string& text) {
   return options;
 }
 
-/// Checks what is said of the text behind "a.json: workload.".
+/// Checks the error message for `text` after its prefix "a.json: workload.".
 void refused(const std::string& text, const std::string& message) {
   CHECK(test::refusal<ConfigError>([&] { return read(text); }) == "a.json: workload." + message);
 }

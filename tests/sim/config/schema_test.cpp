@@ -13,7 +13,7 @@
 using namespace tessera;
 using config::Json;
 
-/// Checks the schema as editors read it, by the words of JSON Schema (2020-12) that it uses.
+/// Validates configs with the JSON Schema (2020-12), by an implementation of the keywords it uses.
 namespace {
 
 bool is_type(const Json& value, const std::string& type) {

@@ -13,7 +13,7 @@
 using namespace tessera;
 using test::idx_file;
 
-/// Small files written by the formats' specifications.
+/// Small image files, written from the formats' specifications.
 namespace {
 
 struct ImageFolder : test::Folder {
@@ -26,7 +26,7 @@ struct ImageFolder : test::Folder {
   }
 };
 
-/// A record of CIFAR: labels, then all red values, all green, all blue, row by row. Value `at` of
+/// A CIFAR record: labels, then the planes of red, green and blue values, row by row. Value `at` of
 /// plane c is (at + 10 c + first) mod 251.
 std::string cifar(const std::string& labels, unsigned first) {
   std::string record = labels;

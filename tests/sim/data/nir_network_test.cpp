@@ -41,7 +41,7 @@ std::string message(const NirGraph& graph) {
   return tessera::test::refusal([&] { return nir_network(graph, "a.nir"); });
 }
 
-/// Sums a window over an image by the definition.
+/// A convolution's sum over its window, from the definition.
 double convolved(const NirNode& node, const std::vector<double>& image, const Shape& shape,
                  std::size_t filter, long y, long x, long stride, long padding, long dilation) {
   const NirParameter& weight = node.parameters.at("weight");
@@ -159,7 +159,7 @@ TEST_SUITE("unit") {
                   {"padding", {{}, {}, "same"}}}};
     const LinearMap map = linear_node(same, {1, 5}, "c").map;
     CHECK(map.shape == Shape{1, 5});
-    CHECK(weight(map, 0, 0) == 2);  // one element before, two behind
+    CHECK(weight(map, 0, 0) == 2);  // one element of padding before, two after
     CHECK(weight(map, 0, 2) == 4);
     CHECK(weight(map, 4, 4) == 2);
     const NirParameter two = numbers({2}, {2, 2});
@@ -293,7 +293,7 @@ TEST_SUITE("unit") {
       g.nodes["w2"] = linear(3, 2, 1);
       g.edges.insert(g.edges.end(), {{"in", "w2"}, {"w2", "a"}});
     });
-    // Sizes whose product is no number of 64 bits.
+    // Sizes whose product exceeds 64 bits.
     graph.nodes["in"] = input({1, 4, 4});
     graph.nodes["w"] = {
         "SumPool2d",
@@ -304,7 +304,7 @@ TEST_SUITE("unit") {
         "node 'w' (SumPool2d): found 4294967296 connections to each of 4 numbers, allowed 67108864 "
         "in all",
         [](NirGraph& g) { g.nodes["w"].parameters["stride"] = number(65536); });
-    // More numbers between nodes than anybody has memory for.
+    // More values between nodes than fit in memory.
     graph.nodes["in"] = input({1, 2048, 2048});
     graph.nodes["w"] = {"Conv2d",
                         {{"weight", numbers({2, 1, 1, 1}, {1, 1})},

@@ -26,7 +26,7 @@ std::string said(const data::SensorEvent& event) {
 using Read = std::uint64_t (*)(const std::filesystem::path&, std::uint64_t,
                                const data::TakeRecording&);
 
-/// Each recording as a line: label: events.
+/// One line for each recording: "label: events".
 std::vector<std::string> recordings(Read read, const std::filesystem::path& path,
                                     std::uint64_t count, std::uint64_t all) {
   std::vector<std::string> lines;

@@ -18,7 +18,7 @@ std::string packet_header(unsigned type, unsigned capacity, unsigned number, uns
          little_endian(number);
 }
 
-/// f16 as h5py makes it.
+/// f16 as h5py defines it.
 hid_t half_type() {
   const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
   H5Tset_fields(type, 15, 10, 5, 0, 10);
@@ -41,7 +41,7 @@ void write_rows(hid_t group, const char* name, hid_t stored, hid_t given, std::v
   H5Sclose(space);
 }
 
-/// Compressed, in one chunk.
+/// Writes the dataset compressed, in one chunk.
 void write_labels(hid_t file, const std::vector<unsigned>& labels) {
   const hsize_t extent = labels.size();
   const hid_t space = H5Screate_simple(1, &extent, nullptr);

@@ -17,7 +17,7 @@ constexpr const char* kSample = "tests/sim/elf/sample/codelets.elf";
 
 elf::Program sample() { return elf::read(embedded::find(kSample), kSample); }
 
-/// The sample with the words of one function replaced from its start on.
+/// The sample program with a function's first words replaced.
 elf::Program patched(const std::string& function, std::vector<std::uint32_t> words) {
   elf::Program file = sample();
   for (const elf::Symbol& symbol : file.symbols) {
@@ -72,7 +72,7 @@ TEST_SUITE("unit") {
     CHECK(test::holds(codelets_error(patched("sample_loop", {0xfe000ee3})), "outside"));
     // auipc a0, 0; addi a0, a0, 2047
     CHECK(test::holds(codelets_error(patched("sample_loop", {0x00000517, 0x7ff50513})), "outside"));
-    // That code with an address inside.
+    // The same code with an address inside.
     CHECK(codelets_error(patched("sample_loop", {0x00000517, 0x00850513})).empty());
   }
 

@@ -39,7 +39,7 @@ std::string error_of(const FileBytes& bytes) {
   return test::refusal([&] { return elf::read(bytes, "a.elf"); });
 }
 
-/// The message for the sample with its file header changed.
+/// The error message after `change` of the sample's file header.
 std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
   FileBytes bytes = sample_bytes();
   auto header = get<elf::FileHeader>(bytes, 0);
@@ -48,7 +48,7 @@ std::string header_error(const std::function<void(elf::FileHeader&)>& change) {
   return error_of(bytes);
 }
 
-/// Reads the file with its first loaded segment changed.
+/// The error message after `change` of the first loaded segment's header.
 std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change) {
   FileBytes bytes = sample_bytes();
   const auto header = get<elf::FileHeader>(bytes, 0);
@@ -63,7 +63,7 @@ std::string segment_error(const std::function<void(elf::SegmentHeader&)>& change
   return error_of(bytes);
 }
 
-/// Reads the file with the section headers changed for which `wanted` holds.
+/// The error message after `change` of the section headers that `wanted` selects.
 std::string sections_error(const std::function<bool(const elf::SectionHeader&)>& wanted,
                            const std::function<void(elf::SectionHeader&)>& change) {
   FileBytes bytes = sample_bytes();

@@ -14,7 +14,7 @@ namespace {
 using isa::Activity;
 using isa::ActivityCounts;
 
-/// Activities of a program, counted while it ran; its context after the run.
+/// Activities counted during a program, and its context after the run.
 struct Counted {
   ActivityCounts counts{};
   Context context;
@@ -45,7 +45,7 @@ std::uint64_t classes(const ActivityCounts& counts) {
   return sum;
 }
 
-/// saxpy on x1 elements from x2 and x3: a loop closed by a branch.
+/// saxpy on x1 elements at x2 and x3: a loop that ends in a branch.
 std::vector<Instruction> saxpy() {
   return {i_type(flw, 1, 2, 0),
           i_type(flw, 2, 3, 0),
@@ -81,7 +81,7 @@ TEST_SUITE("unit") {
       CHECK(counted[Activity::f32_multiplies] == 10);
       CHECK(counted[Activity::floating] == 11);
       CHECK(counted[Activity::floating_slots] == 10 + TileConfig{}.slots.float_divide);
-      CHECK(counted[Activity::other_slots] == 30 + 20 + 1 + 12);  // one each of the next four
+      CHECK(counted[Activity::other_slots] == 30 + 20 + 1 + 12);  // one for each of the next four
       CHECK(counted[Activity::integer] == 20);
       CHECK(counted[Activity::integer_multiply] == 1);
       CHECK(counted[Activity::control] == 12);  // branches, a CSR and the end

@@ -37,7 +37,7 @@ std::string error_of(const elf::Program& program, const ExecOptions& options = {
 
 const Instruction kCall = r_type(ecall, 0, 0, 0);
 
-/// Three loads from `data`, each with a use, in a loop; ends by returning.
+/// A loop of three loads at `data`, each with a use; then returns.
 std::vector<Instruction> loads() {
   return {i_type(addi, 5, 0, 3), i_type(lui, 11, 0, kDataAt), i_type(lw, 6, 11, 0),
           r_type(add, 10, 6, 6), i_type(addi, 5, 5, -1),      branch_to(bne, 5, 0, -12),
@@ -49,7 +49,7 @@ TEST_SUITE("unit") {
     const ExecResult result =
         execute_bare(linked({i_type(addi, 10, 0, 7), i_type(jalr, 0, 1, 0)}), TileConfig{});
     CHECK(result.exit_code == 7);
-    CHECK(result.instructions == 3);  // xctl 0 stands where it returns to
+    CHECK(result.instructions == 3);  // the return address holds an xctl 0
   }
 
   TEST_CASE("a bare program prints and ends by semihosting; an ebreak alone is a fault") {
@@ -58,7 +58,7 @@ TEST_SUITE("unit") {
                                       r_type(ebreak, 0, 0, 0), i_type(srai, 0, 0, 7)})
         code.push_back(each);
     };
-    // SYS_WRITE0 of the text, SYS_EXIT_EXTENDED {0x20026, 9}
+    // SYS_WRITE0 of "text", then SYS_EXIT_EXTENDED {0x20026, 9}
     std::vector<Instruction> code = {i_type(lui, 11, 0, kDataAt)};
     call(0x04, code);
     code.push_back(i_type(addi, 11, 11, 8));

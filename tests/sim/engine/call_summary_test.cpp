@@ -19,23 +19,23 @@ using namespace tessera::engine::test;
 constexpr std::uint32_t kMemory = 4096;
 constexpr std::uint32_t kFirst = 1024;  ///< argument blocks
 constexpr std::uint32_t kSecond = 1040;
-constexpr std::uint32_t kValues = 2048;  ///< unknown
+constexpr std::uint32_t kValues = 2048;  ///< contents unknown
 constexpr std::uint32_t kArgument = 10;
 
-/// The results of a call.
+/// The state after a call.
 struct Left {
   KnownRegisters registers;
   std::uint64_t steps;
   std::optional<CallSummary> summary;
 };
 
-/// Calls of a program over one memory: walked, or by a summary.
+/// Calls of a program on one memory: by a taint walk, or by a summary.
 class Calls {
  public:
   Calls(const std::vector<Instruction>& program, std::uint32_t bytes)
       : memory(bytes), code_(encoded(program), Role::worker) {}
 
-  /// Nothing: it is refused.
+  /// nullopt: the walk refuses the call.
   std::optional<Left> walk(const KnownRegisters& before) {
     Context context;
     context.integers = &integers_;
@@ -76,20 +76,20 @@ class Calls {
   tessera::packed::IntegerUnit integers_;
 };
 
-/// Two argument blocks of three words: an address, a count, the address behind the values.
+/// Two argument blocks of three words: an address, a count, the values' end address.
 class TwoCalls : public Calls {
  public:
   explicit TwoCalls(const std::vector<Instruction>& program) : Calls(program, kMemory) {
     set(kFirst, {kValues, 3, kValues + 12});
   }
-  /// Records the call of the first block; false if there is no summary of it.
+  /// Records a summary of the first block's call; false if the call has none.
   bool record() {
     const std::optional<Left> walked = walk(of(kFirst));
     REQUIRE(walked);
     summary_ = walked->summary;
     return summary_.has_value();
   }
-  /// The second block's call, by the summary.
+  /// The registers after the second block's call, computed by the summary.
   std::optional<KnownRegisters> apply(std::uint32_t argument = kSecond, std::uint32_t more = 0,
                                       std::uint32_t value = 0) {
     KnownRegisters before = of(argument);
@@ -98,7 +98,7 @@ class TwoCalls : public Calls {
       if ((more >> i & 1U) != 0) before.x[i] = value;
     return Calls::apply(*summary_, before);
   }
-  /// True if the summary stands for the call of a second block of these words.
+  /// True if the summary is valid for a second block with these words.
   bool stands_for(std::vector<std::uint32_t> words) {
     set(kSecond, std::move(words));
     return apply().has_value();
@@ -113,14 +113,14 @@ class TwoCalls : public Calls {
   std::optional<CallSummary> summary_;
 };
 
-/// x6 = address, x5 = count: doubles so many values.
+/// x6 = address, x5 = count: doubles `count` values.
 std::vector<Instruction> doubling() {
   return {i_type(lw, 6, 10, 0),    i_type(lw, 5, 10, 4),      i_type(flw, 1, 6, 0),
           r_type(fadd_s, 1, 1, 1), s_type(fsw, 1, 6, 0),      i_type(addi, 6, 6, 4),
           i_type(addi, 5, 5, -1),  branch_to(bne, 5, 0, -20), end()};
 }
 
-/// Five pointers, numbers in x4 to x8, and memory of which the words of one kilobyte are known.
+/// A random program with five pointers, numbers in x4 to x8, and one kilobyte of known words.
 class RandomCall : public Calls {
  public:
   explicit RandomCall(std::uint32_t seed) : Calls(RandomProgram(seed).make(2), kBytes) {
@@ -143,7 +143,7 @@ class RandomCall : public Calls {
       if (below(2) != 0) registers.known |= 1U << i;
     return registers;
   }
-  /// Addresses of the words that are known.
+  /// Addresses of the known words.
   std::vector<std::uint32_t> known() {
     std::vector<std::uint32_t> all;
     for (std::uint32_t at = 0; at < kBytes; at += 4)
@@ -174,7 +174,7 @@ TEST_SUITE("engine") {
         const std::optional<Left> wanted = walked.walk(before);
         REQUIRE(wanted);
         CHECK(wanted->steps == recorded->steps);
-        // A summary knows nothing that the recorded call did not know.
+        // A summary knows no register that the recorded call did not know.
         CHECK((after->known & ~wanted->registers.known) == 0);
         for (std::uint32_t i = 0; i < kRegisters; ++i)
           if ((after->known >> i & 1U) != 0) CHECK(after->x[i] == wanted->registers.x[i]);
@@ -251,7 +251,7 @@ TEST_SUITE("engine") {
     const auto after = calls.apply();
     REQUIRE(after);
     CHECK(after->x[7] == 3000);
-    // A transfer under way may write there.
+    // A transfer in flight may write there.
     calls.memory.receive(kSecond + 256, 4);
     CHECK(!calls.apply());
   }

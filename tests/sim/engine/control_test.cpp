@@ -46,7 +46,7 @@ TEST_SUITE("unit") {
     CHECK(program.context.x[2] == 3'000'000);
     CHECK(program.context.instructions == 3'000'002);
     CHECK(program.context.slots == 3'000'002);
-    // A limit inside of it waits for its end.
+    // A limit inside the loop takes effect at the loop's end.
     Assembled limited(
         {branch_to(rpt, 1, 0, 8), i_type(addi, 2, 2, 1), i_type(jal, 0, 0, 4), end()});
     limited.context.x[1] = 3'000'000;
@@ -67,7 +67,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("fcsr holds flags and mode, and the mode is obeyed at once") {
-    // 1 + 2^-24 rounded up, then to nearest.
+    // 1 + 2^-24, rounded up and then to nearest.
     Assembled program({i_type(csrrwi, 0, 3, 2), r_type(fadd_s, 3, 1, 2, 0, 7),
                        i_type(csrrwi, 5, 0, 2), r_type(fadd_s, 4, 1, 2, 0, 7),
                        i_type(csrrwi, 6, 0, 1), i_type(csrrs, 7, 0, 3), end()});

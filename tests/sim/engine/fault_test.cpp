@@ -52,7 +52,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("stores into code fault, up to its exact end") {
-    // Three instructions: code ends at 12, which is no multiple of 8.
+    // Three instructions: code ends at 12, which is not a multiple of 8.
     Assembled code({s_type(sw, 0, 1, 0), s_type(sw, 0, 1, -4), end()});
     code.context.x[1] = 12;
     check_fault(code, {Fault::write_to_code, 4, 8, 1});

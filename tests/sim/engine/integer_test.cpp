@@ -100,7 +100,7 @@ TEST_SUITE("unit") {
     CHECK(program.context.x[1] == 0x12345000);
     CHECK(program.context.x[2] == 0x1004);
     CHECK(program.context.x[3] == 12);
-    CHECK(program.context.x[4] == 20);  // 12 + 13, bit 0 cleared: address 24
+    CHECK(program.context.x[4] == 20);  // 12 + 13 with bit 0 cleared: address 24
     CHECK(program.context.pc == 32);
   }
 

@@ -5,7 +5,7 @@
 namespace tessera::engine::test {
 namespace {
 
-/// One context with an int8 unit and latencies of several cycles.
+/// A tile with one context, an int8 unit and latencies of several cycles.
 TileConfig integer_core() {
   TileConfig tile;
   tile.matrix_unit.i8.outputs = 8;
@@ -20,7 +20,7 @@ TileConfig integer_core() {
 }
 
 constexpr int kFirstPointer = 10;   ///< holds kBytesAt
-constexpr int kSecondPointer = 11;  ///< too
+constexpr int kSecondPointer = 11;  ///< holds kBytesAt, too
 constexpr int kAdvance = 12;        ///< holds 8
 constexpr std::uint32_t kBytesAt = 2048;
 

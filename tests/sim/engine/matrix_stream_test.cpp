@@ -12,8 +12,8 @@
 namespace tessera::engine::test {
 namespace {
 
-/// A body of a dense product: phases 1, 2, ..., 0, results in f3 and f2 by turns, x in f0;
-/// partials come from memory to f1, or are f31.
+/// A loop body of a dense product: phases 1, 2, ..., 0; results alternate between f3 and f2; x is
+/// in f0; partials are loaded into f1, or are f31.
 struct Kind {
   Mnemonic unit;
   MatrixShape shape;
@@ -44,7 +44,7 @@ struct Kind {
   }
 };
 
-/// Shipped shapes, and one of each kind of moves.
+/// The shipped shapes, and shapes that exercise each kind of loads and stores.
 std::vector<Kind> kinds() {
   std::vector<Kind> made;
   const auto add = [&](Mnemonic unit, MatrixShape shape) {
@@ -78,7 +78,7 @@ struct Places {
 
 void prepare(Assembled& program, const Places& places, std::uint32_t seed) {
   std::mt19937 source(seed);
-  // f16 numbers between 2^-4 and 2^3 in every lane, now and then anything.
+  // f16 values between 2^-4 and 2^3 in every lane, occasionally any bits.
   const auto lanes = [&] {
     const bool any = source() % 64 == 0;
     const auto word = static_cast<std::uint32_t>(source());
@@ -128,7 +128,7 @@ TEST_SUITE("unit") {
     for (std::uint32_t seed = 0; seed < 100 * all.size(); ++seed) {
       const std::uint32_t passes = 1 + source() % 20;
       const Kind& kind = all[seed % all.size()];
-      compare(kind, {1032, 2056, 3072, passes % 12}, seed);                   // apart
+      compare(kind, {1032, 2056, 3072, passes % 12}, seed);                   // disjoint ranges
       compare(kind, {1032, 2056, 2056 - 32 - 8 * (seed % 5), passes}, seed);  // in place
       compare(kind, {2056, 3080, 1024, passes}, seed);                        // up to the inputs
       // Anywhere: overlapping, leaving memory, storing into code.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kPlace = 1024;
 
-/// Memory that nobody can read without a signal.
+/// Memory pages without access rights: any access raises a signal.
 class Forbidden {
  public:
   Forbidden() : base_(mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
@@ -24,7 +24,7 @@ class Forbidden {
   void* base_;
 };
 
-/// Loads of all kinds that bring what the next tile reads.
+/// Loads of all kinds that prefetch from the memory of the next tile.
 std::vector<Instruction> wide_loads() {
   return {i_type(fld, 1, 10, 8),     i_type(fld_p, 2, 10, 8),
           r_type(ld2, 3, 10, 11, 4), r_type(lgx_d, 5, 10, 12),

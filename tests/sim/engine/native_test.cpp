@@ -14,7 +14,7 @@
 namespace tessera::engine::test {
 namespace {
 
-/// How a program is run.
+/// How a program runs.
 struct Manner {
   bool counts = false;
   bool waits = false;
@@ -25,7 +25,7 @@ TileConfig tile_of(const Manner& manner) {
   return tile_of(Form{"", true, manner.counts, manner.waits});
 }
 
-/// One engine's run of a program.
+/// A run of a program by one engine.
 class Trip {
  public:
   Trip(const std::vector<Instruction>& code, const Manner& manner, Engine engine,
@@ -37,7 +37,7 @@ class Trip {
     program_.context.fcsr = 0;
     if (manner.counts) session_.count_activity(&counts_);
   }
-  /// False once it cannot go on.
+  /// Runs up to `limit` slots; false if the program cannot continue.
   bool run(std::uint64_t limit) {
     exit_ = session_.run(program_.code(), program_.context, program_.view(), limit);
     if (session_.activity() != nullptr) session_.settle_activity();
@@ -46,7 +46,7 @@ class Trip {
   [[nodiscard]] const Exit& exit() const { return exit_; }
   [[nodiscard]] const Context& context() const { return program_.context; }
 
-  /// The first thing that differs; empty if none does.
+  /// The first difference of the two states; empty if they are equal.
   [[nodiscard]] std::string difference(const Trip& other) const {
     const Context& a = program_.context;
     const Context& b = other.program_.context;
@@ -96,7 +96,7 @@ std::string listing(const std::vector<Instruction>& code) {
   return text;
 }
 
-/// Programs that went far enough to be translated.
+/// Compares engines on random programs; returns how many ran long enough to be translated.
 int compare(std::uint32_t first, std::uint32_t programs) {
   int far = 0;
   for (std::uint32_t seed = first; seed < first + programs; ++seed) {
@@ -125,7 +125,7 @@ int compare(std::uint32_t first, std::uint32_t programs) {
   return far;
 }
 
-/// A loop of so many passes.
+/// A loop of `times` iterations.
 std::unique_ptr<Assembled> loop(std::uint32_t times, Engine engine) {
   auto program = made_for(
       engine,
@@ -135,15 +135,15 @@ std::unique_ptr<Assembled> loop(std::uint32_t times, Engine engine) {
   return program;
 }
 
-/// A program as the interpreter and as the native engine leave it.
+/// A program after its runs by the interpreter [0] and by the native engine [1].
 struct Both {
   std::unique_ptr<Assembled> programs[2];
   Exit exits[2];
   [[nodiscard]] const Context& context() const { return programs[1]->context; }
 };
 
-/// Runs what `make` makes for either engine, `limit` slots at a time and at most `pieces` times,
-/// and checks that both leave the same.
+/// Runs what `make` makes for each engine, `limit` slots at a time and at most `pieces` times, and
+/// checks that both end in the same state.
 template <class Make>
 Both run_both(const Make& make, std::uint64_t limit = 10'000'000, int pieces = 1'000'000) {
   Both both;
@@ -168,13 +168,13 @@ Both run_both(const Make& make, std::uint64_t limit = 10'000'000, int pieces = 1
   return both;
 }
 
-/// How many programs tests draw: TESSERA_PROGRAMS says more.
+/// The number of random programs: TESSERA_PROGRAMS, or 1000.
 std::uint32_t programs() {
   const char* const many = std::getenv("TESSERA_PROGRAMS");
   return static_cast<std::uint32_t>(many != nullptr ? std::atoi(many) : 1000);
 }
 
-/// True if code leads elsewhere than to the Op of the interpreter at the loop's head.
+/// True if the loop's head no longer enters the interpreter's Op.
 bool is_translated(Assembled& program) {
   constexpr std::uint32_t kHead = 4;
   const Op* const before = program.code().entry(Path::fast, kHead);
@@ -298,7 +298,7 @@ TEST_SUITE("unit") {
       compare_seed(seed);
       compare_seed(1'000'000 + seed);
     }
-    // Found mistakes: a register's value in the place of another, two operands in one place.
+    // Past bugs: a register's value replaced by another's; two operands in one place.
     for (const std::uint32_t seed : {6917U, 55'736U}) compare_seed(seed);
   }
 

@@ -11,7 +11,7 @@ constexpr std::uint32_t kData = 3584;
 
 TileConfig single() { return TileConfig{.contexts = 1, .issue = IssueKind::single}; }
 
-/// A random pipeline, every third one of a single context.
+/// A random pipeline; every third one has a single context.
 TileConfig random_core(std::uint32_t seed) {
   TileConfig tile = random_pipeline(seed);
   tile.contexts = seed % 3 == 0 ? 1 : 1 + seed % 7;
@@ -19,7 +19,7 @@ TileConfig random_core(std::uint32_t seed) {
   return tile;
 }
 
-/// A worker takes the slots that the plain account gives its path.
+/// Checks that a worker takes the slots that the plain model computes for its path.
 void check_account(const RandomPath& random, const TileConfig& tile, bool counted) {
   Assembled program(random.code, Role::worker, tile, counted);
   program.context.x[kBase] = kData;
@@ -43,7 +43,7 @@ TEST_SUITE("timing") {
     CHECK(slots_of({load, nop(), nop(), nop(), use}, tile) == 4 + 1);  // ready at t
     CHECK(slots_of({load, nop(), nop(), nop(), nop(), use}, tile) == 5 + 1);
     CHECK(slots_of({load, nop()}, tile) == 2);
-    // The pointer that a load advances is an integer result.
+    // The pointer that a load advances has the latency of an integer result.
     CHECK(slots_of({i_type(lw_p, 5, kBase, 4), r_type(add, 6, kBase, kBase)}, tile) == 2);
   }
 

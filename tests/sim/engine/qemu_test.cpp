@@ -54,11 +54,11 @@ std::uint64_t QemuProgram::float_value() {
   if (kind == 1) return kBox32 | (bits & 0xffff'ffffU);
   if (kind == 2) return kBox16 | kHalves[below(std::size(kHalves))];
   if (kind == 3) return kBox16 | (bits & 0xffffU);
-  // Near one, so that sums and products round.
+  // Near one, so that sums and products are rounded.
   return kind == 4 ? kBox32 | 0x3f00'0000U | (bits & 0x80ff'ffffU) : bits;
 }
 
-// Registers x30 and x31 are ours; floating ones are all free.
+// Registers x30 and x31 are reserved; all floating-point registers are free.
 void QemuProgram::random_operands(Instruction& made) {
   const auto reg = [&](bool floating) {
     return static_cast<std::uint8_t>(below(floating ? 32 : 30));
@@ -77,7 +77,7 @@ void QemuProgram::random_operands(Instruction& made) {
 }
 
 void QemuProgram::random_instruction() {
-  // Everything before Xtile but calls of the environment and breakpoints.
+  // Every base instruction except ecall and ebreak.
   Mnemonic m = ecall;
   while (m == ecall || m == ebreak) m = static_cast<Mnemonic>(below(isa::index(flh_p)));
   ++used_[isa::index(m)];
@@ -91,7 +91,7 @@ void QemuProgram::random_instruction() {
   } else if (m == fence) {
     made.imm = 0x0ff;
   } else if (m == jalr) {
-    emit(nop());  // the step before may skip it
+    emit(nop());  // the previous instruction may branch over it
     emit(i_type(auipc, 5, 0, 0));
     made.rs1 = 5;
     made.imm = 8 + 4 * static_cast<std::int32_t>(below(2));
@@ -132,7 +132,7 @@ void QemuProgram::program(std::uint32_t number) {
   for (int i = 1; i < kWindow; ++i) emit(i_type(lw, i, kPointer, 256 + 4 * i));
   set_address(kWindow, kTables);
   for (int i = 0; i < kSteps; ++i) random_instruction();
-  emit(nop());  // where a branch in the last step may lead
+  emit(nop());  // target of a branch in the last step
   emit(nop());
 }
 
@@ -165,7 +165,7 @@ std::vector<std::byte> QemuProgram::make(std::uint32_t programs) {
   return file(programs * kDumpBytes);
 }
 
-// Two segments: code that can be executed, data that can be written.
+// Two segments: executable code and writable data.
 std::vector<std::byte> QemuProgram::file(std::uint32_t dump_bytes) const {
   constexpr std::uint32_t kPage = 4096;
   const auto text_bytes = static_cast<std::uint32_t>(4 * code_.size());

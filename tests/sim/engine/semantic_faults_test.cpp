@@ -9,8 +9,8 @@
 namespace tessera::engine::test {
 namespace {
 
-/// 32-bit halves of a register exchanged, 16-bit ones, one lane left as it was, the last place of
-/// the highest lane wrong, nothing written, a pointer not advanced or by twice.
+/// Injected faults: swapped 32-bit halves or 16-bit lanes, one lane not written, the lowest bit
+/// wrong, a part of the state not written, a pointer advanced not at all or twice.
 std::vector<std::pair<const char*, Spoil>> faults() {
   const auto on_f = [](const std::function<std::uint64_t(std::uint64_t, std::uint64_t)>& change) {
     return [change](const Plain& before, const Instruction& i, Plain& after) {
@@ -56,7 +56,7 @@ std::vector<std::pair<const char*, Spoil>> faults() {
        [](const Plain& before, const Instruction&, Plain& after) { after.mode = before.mode; }}};
 }
 
-/// A fused sum with a rounding between product and sum.
+/// A fused multiply-add that rounds the product before the sum.
 template <class F, bool kScalar>
 void unfused(const Plain& before, const Instruction& i, Plain& after) {
   using namespace reference;  // NOLINT(google-build-using-namespace)
@@ -67,7 +67,7 @@ void unfused(const Plain& before, const Instruction& i, Plain& after) {
   });
 }
 
-/// For programs of this instruction alone: if the fault changes something, and if it is noticed.
+/// On programs of this instruction alone: {the fault changes a result, the test notices it}.
 std::pair<bool, bool> noticed(Mnemonic m, const Spoil& spoil) {
   std::pair<bool, bool> result{};
   for (std::uint32_t seed = 1; seed <= 100; ++seed) {

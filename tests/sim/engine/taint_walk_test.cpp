@@ -15,11 +15,11 @@ using namespace tessera::engine;
 using namespace tessera::engine::test;
 
 constexpr std::uint32_t kMemoryBytes = 4096;
-constexpr std::uint32_t kArguments = 1024;  ///< known: these words
-constexpr std::uint32_t kOffered = 2048;    ///< buffer 5's
+constexpr std::uint32_t kArguments = 1024;  ///< address of the known words
+constexpr std::uint32_t kOffered = 2048;    ///< address of buffer 5
 constexpr std::uint32_t kGiven = 3072;
 
-/// A worker whose a0 is kArguments, of which the words are 3, kGiven, kOffered, 0.
+/// A worker with a0 = kArguments, where the words are 3, kGiven, kOffered, 0.
 struct Walked {
   explicit Walked(const std::vector<Instruction>& program, bool loads_anywhere = true)
       : code(encoded(program), Role::worker),
@@ -119,7 +119,7 @@ TEST_SUITE("engine") {
     CHECK(read(64) == kKnown);
     CHECK(read(128) == kUnknown);
     CHECK(memory.read(64, 4, TaintedMemory::Who::supervisor, sets) == kUnknown);
-    // Writing the number again changes nothing; another number does, as it was read.
+    // Writing the same number changes nothing; a different one does, since the word was read.
     write(64, 1);
     CHECK(memory.leave_own(128, 160));
     memory.join(true);
@@ -128,7 +128,7 @@ TEST_SUITE("engine") {
     write(64, 3);
     CHECK(memory.take_overwritten());
     CHECK(memory.leave_own(128, 160));
-    // Two workers wrote: nobody knows which one was the last.
+    // Two workers wrote the word: the last writer is unknown.
     write(64, 4);
     CHECK(memory.leave_own(128, 160));
     memory.join(true);
@@ -137,13 +137,13 @@ TEST_SUITE("engine") {
     memory.leave_own(128, 160);
     memory.join(false);
     CHECK(read(64) == kUnknown);
-    // A write of an unknown number makes the word unknown to all.
+    // Writing an unknown number makes the word unknown for all.
     write(64, 5);
     memory.leave_own(128, 160);
     memory.join(true);
     CHECK(memory.write(64, 4, worker, nullptr));
     CHECK(read(64) == kUnknown);
-    // A call that writes nothing but its stack leaves nothing to others.
+    // A call that writes only its stack changes nothing for others.
     write(128, 6);
     CHECK_FALSE(memory.leave_own(128, 160));
   }

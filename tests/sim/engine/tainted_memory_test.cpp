@@ -48,7 +48,7 @@ TEST_SUITE("unit") {
     };
     REQUIRE(memory.read(kAt, 4, TaintedMemory::Who::worker, sets) == tessera::engine::kKnown);
     for (const std::uint32_t value : {4U, 5U}) write(0, value);
-    write(1, 8);  // that nobody has read
+    write(1, 8);  // a word that nobody has read
     memory.restore_replaced();
     CHECK(count(0) == 3);
     CHECK(count(1) == 8);

@@ -35,7 +35,7 @@ TEST_SUITE("timing") {
     CHECK(slots_of({i_type(flw, 1, 0, 64), kFloat}) == 2);       // write after write
     CHECK(slots_of({s_type(fsw, 1, 0, 64), kFloat}) == 1);       // write after read
     CHECK(slots_of({r_type(mask_2s, 1, 2, 0), kInteger}) == 2);  // through an x register
-    CHECK(slots_of({kFloat, r_type(fmv_w_x, 7, 1, 0)}) == 2);    // two floating ones
+    CHECK(slots_of({kFloat, r_type(fmv_w_x, 7, 1, 0)}) == 2);    // both are floating-point
   }
 
   TEST_CASE("a machine without dual issue takes a slot each") {
@@ -87,7 +87,7 @@ TEST_SUITE("timing") {
     CHECK(cycles_of({load, r_type(add, 3, 2, 2)}) == 2 + 5);
     CHECK(cycles_of({load, nop(), r_type(add, 3, 2, 2)}) == 3);
     CHECK(cycles_of({i_type(flw, 2, 0, 64), kFloat}) == 2 + 5);
-    // The advanced pointer is ready at once.
+    // The advanced pointer is available immediately.
     CHECK(cycles_of({i_type(lw_p, 2, 3, 4), r_type(add, 4, 3, 3)}) == 2);
     CHECK(cycles_of({i_type(flw_p, 3, 3, 4), r_type(add, 4, 3, 3)}) == 2);
   }

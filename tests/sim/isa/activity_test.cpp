@@ -49,7 +49,7 @@ TEST_SUITE("unit") {
       const std::uint32_t divides = counts[index(Activity::integer_divides)] +
                                     counts[index(Activity::float_divides)] +
                                     counts[index(Activity::activations)];
-      CHECK(divides == (iterative ? 1 : 0));  // whatever slots it takes
+      CHECK(divides == (iterative ? 1 : 0));  // regardless of its slots
       if (matrix == 0 && !iterative) CHECK(flops == known.flops);
     }
   }

@@ -25,8 +25,8 @@ bool has_target(const InstructionInfo& line) {
   return line.format == Format::b || line.format == Format::j;
 }
 
-/// A random instruction that clang can write: no distances backwards (its number operands are
-/// distances, our text shows addresses), fences as the manual names them.
+/// A random instruction that clang can assemble: no backward distances (clang takes distances, our
+/// disassembly shows addresses), and only the fences that the manual names.
 Instruction random_instruction(Mnemonic mnemonic, std::mt19937& random) {
   const InstructionInfo& line = info(mnemonic);
   for (;;) {

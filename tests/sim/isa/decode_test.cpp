@@ -19,7 +19,7 @@ struct Window {
 };
 constexpr Window kWindows[] = {{7, 5}, {12, 3}, {15, 5}, {20, 5}, {25, 7}, {20, 12}, {12, 8}};
 
-// True if a field of `word` names a vector register from 12 or a half from 24 on.
+// True if a field of `word` names a vector register above 11 or a half above 23.
 bool names_missing(std::uint32_t word, Mnemonic mnemonic) {
   for (const Operand& operand : info(mnemonic).operands) {
     const unsigned low = operand.field == Field::rd ? 7 : operand.field == Field::rs1 ? 15 : 20;
@@ -30,8 +30,8 @@ bool names_missing(std::uint32_t word, Mnemonic mnemonic) {
   return false;
 }
 
-// Decodes `word`, checks that it means `mnemonic` (or is a reserved rounding mode) and encodes
-// back.
+// Decodes `word`, checks that the result is `mnemonic` (or that the rounding mode is reserved), and
+// encodes it back.
 bool round_trips(std::uint32_t word, Mnemonic mnemonic) {
   const auto instruction = decode(word);
   const InstructionInfo& line = info(mnemonic);

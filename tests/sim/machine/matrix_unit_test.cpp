@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-/// True if the reader takes a shape of that type.
+/// True if the reader accepts this shape for that type.
 bool reads(const std::string& type, const config::Json& shape) {
   const config::Json unit = {{type, shape}};
   MatrixUnitConfig into;
@@ -103,7 +103,7 @@ TEST_SUITE("unit") {
     unit.f16.outputs = 0;
     CHECK(unit.weight_words() == 32);
     CHECK(unit.bank_sums() == 8);
-    unit.i8.outputs = 8;  // has registers of its own
+    unit.i8.outputs = 8;  // uses its own registers
     CHECK(unit.weight_words() == 32);
     CHECK(unit.bank_sums() == 8);
   }
@@ -152,7 +152,7 @@ TEST_SUITE("unit") {
         CHECK(allowed("outputs", size) == reads_with("outputs", size, "inputs"));
       }
       CHECK_FALSE(allowed("inputs", 1024));
-      CHECK_FALSE(reads(type, {{"outputs", 0}, {"interval", 2}}));  // nothing reads it
+      CHECK_FALSE(reads(type, {{"outputs", 0}, {"interval", 2}}));  // unused without a unit
     }
   }
 }

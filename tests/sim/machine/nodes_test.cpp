@@ -18,7 +18,7 @@ MachineConfig machine_of(const Json& values) {
   return machine;
 }
 
-/// The error of a machine with these nodes and other keys.
+/// The error message for a machine with these nodes and other keys.
 std::string mistake(const char* nodes, const char* others = "{}") {
   Json values = Json::parse(others);
   values["nodes"] = Json::parse(nodes);

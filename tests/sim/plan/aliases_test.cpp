@@ -15,7 +15,7 @@ using program::Place;
 
 namespace {
 
-/// One tile whose calls read `taken`, which is pulled from `source`.
+/// One tile whose calls read `taken`, which is filled by pulls from `source`.
 struct Case {
   Description d{1};
   BufferId source = add("source", false);
@@ -48,9 +48,9 @@ struct Case {
   [[nodiscard]] bool aliased() const { return plan::Aliases(d).contains(taken); }
 };
 
-/// Adds steps in words: the pull of what is taken (whole, `mixed` with another array, its halves
-/// `swapped`), calls that read `source`, `taken` or `both`, a pull into the source (`overwrite`),
-/// and `3( ... )`, what is repeated.
+/// Adds a step for each word: a pull into `taken` (`pull`; `mixed` with another array; with its
+/// halves `swapped`), calls that read `source`, `taken` or `both`, a pull into the source
+/// (`overwrite`); `3( ... )` repeats its steps.
 void add_steps(Case& of, std::istringstream& words) {
   for (std::string word; words >> word && word != ")";) {
     if (word.ends_with("("))
@@ -84,7 +84,7 @@ TEST_SUITE("unit") {
     one.call({{one.taken, 4}, {one.other}});
     one.d.repeat(3, [&] { one.call({{one.other}}); });
     const program::Program before = plan::lower(one.d);
-    CHECK(before.buffers().size() == 3);  // 8 + 64 bytes are more than the source has
+    CHECK(before.buffers().size() == 3);  // 8 + 64 bytes exceed the source
 
     Case less;
     less.taken = less.add("less", true, 16);
@@ -101,7 +101,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("what is read again in later turns is pulled again in each") {
     CHECK(aliased("3( source pull 2( taken ) source )"));
-    CHECK_FALSE(aliased("3( taken pull )"));  // the first turn reads what was there before
+    CHECK_FALSE(aliased("3( taken pull )"));  // the first iteration reads the earlier contents
     CHECK_FALSE(aliased("3( pull ) taken"));
   }
 
@@ -109,7 +109,7 @@ TEST_SUITE("unit") {
     CHECK(aliased("pull taken source"));
     CHECK_FALSE(aliased("pull source taken"));
     CHECK_FALSE(aliased("pull both"));
-    CHECK_FALSE(aliased("pull 3( taken source )"));  // by the next turn of the loop that reads it
+    CHECK_FALSE(aliased("pull 3( taken source )"));  // the next iteration reads it
     CHECK_FALSE(aliased("pull overwrite taken"));
   }
 

@@ -33,7 +33,7 @@ std::function<std::uint64_t(plan::Tile)> everywhere(std::uint64_t bytes) {
   return [bytes](plan::Tile) { return bytes; };
 }
 
-/// Every tile takes 64 bytes of tile 0 and 32 of the next tile, and computes, `times`.
+/// Repeats `times`: every tile pulls 64 bytes of tile 0 and 32 of the next tile, then computes.
 Description ring(plan::Tile tiles, std::uint64_t bytes, std::uint32_t times = 1) {
   Description d(tiles);
   const auto x = d.array({"x", everywhere(bytes), false, [](plan::Tile, std::span<std::byte>) {}});
@@ -60,7 +60,7 @@ const program::Sequence& body(const program::Program& program) {
   return std::get<program::Repeat>(program.main().steps.front().action).body;
 }
 
-/// Option 0 needs `bytes` / (variant + 1) and takes longer with each variant, option 1 never fits.
+/// Option 0 needs `bytes` / (variant + 1) and gets slower with each variant; option 1 never fits.
 plan::Space space_of(std::uint64_t bytes) {
   plan::Space space;
   space.bounds = {1, 2};
@@ -146,7 +146,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("times are means of what the slowest tile takes with the data expected at moments") {
-    // A worker adds as often as the word of its tile says.
+    // A worker adds as many times as its tile's word says.
     program::Assembler code;
     code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
     code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
@@ -171,7 +171,7 @@ TEST_SUITE("unit") {
       return pricing.time(d, std::array<plan::Tile, 2>{0, 1}).cycles;
     };
     CHECK(cycles(2, 60) == cycles(1, 0));  // 100 and 40, then 100 and 100
-    // 100, 100 and 160 are 20 more than 100 on average.
+    // The mean of 100, 100 and 160 is 120, 20 above 100.
     CHECK(cycles(3, 60) == cycles(1, 0) + std::uint64_t{20} * test::small_machine(2).tile.contexts);
   }
 
@@ -228,7 +228,7 @@ TEST_SUITE("unit") {
   TEST_CASE("the search climbs from the options that are expected to be best to ones like them") {
     MeasuredCosts costs(test::small_machine(4, 256));
     plan::Pricing pricing(costs);
-    plan::Space space;  // option i takes |i - 7| turns more than one
+    plan::Space space;  // option i takes 1 + |i - 7| iterations
     space.bounds = {9, 1, 5, 3};
     std::vector<std::size_t> seen;
     space.describe = [&](std::size_t option, std::uint32_t) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr plan::Tile kTiles = 5;
 
-/// Tiles that pull from two arrays of their neighbours: some the same bytes, some parts of them,
-/// and the last one the most.
+/// Tiles that pull from two arrays of their neighbours: some pull the same bytes, some parts of
+/// them, and the last tile pulls most.
 struct Neighbours {
   Description d{kTiles};
   BufferId first = add("first", 64);
@@ -44,7 +44,7 @@ struct Neighbours {
   }
 };
 
-/// Copies of the lowered exchanges by exchange, tile and array.
+/// Number of copies in the lowered program by exchange, tile and array.
 using Streams = std::map<std::tuple<std::string, plan::Tile, std::string>, std::uint64_t>;
 
 void add_copies(const program::Program& program, const program::Sequence& sequence,

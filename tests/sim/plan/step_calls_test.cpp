@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kTurns = 40;
 
-/// A worker that adds as often as the word of its tile says.
+/// Adds a worker that adds as many times as its tile's word says.
 std::uint32_t counting_code(const Description& description) {
   program::Assembler code;
   code.emit({.mnemonic = isa::Mnemonic::lw, .rd = 10, .rs1 = 10, .imm = 0});
@@ -27,7 +27,7 @@ std::uint32_t counting_code(const Description& description) {
   return description.code()->add_codelet({"adds", code.take()});
 }
 
-/// Tile t is said to take 100 (t + 1) cycles; that is, turns of `kTurns` (t + 1) adds.
+/// Tile t declares 100 (t + 1) cycles; its call runs kTurns (t + 1) adds.
 Description counted(plan::Tile tiles, bool held) {
   Description d(tiles);
   const auto words = d.array({"words", [](plan::Tile) { return 16U; }, false,
@@ -51,7 +51,7 @@ MachineConfig four_tiles(IssueKind issue) {
   return machine;
 }
 
-/// One tile calls a function of one worker twice in one step.
+/// One tile calls one worker's function twice in one step.
 Description called_twice() {
   Description d(1);
   const auto turns = [](std::span<std::byte> into) {
@@ -75,7 +75,7 @@ Description called_twice() {
   return d;
 }
 
-/// Predicted compute cycles of the calls on four tiles for which tile 1 stands.
+/// Predicted compute cycles of calls on four tiles, of which tile 1 is the sample.
 std::uint64_t priced(bool held, bool closely, IssueKind issue) {
   MeasuredCosts costs(four_tiles(issue));
   plan::Pricing pricing(costs);

@@ -12,7 +12,7 @@ using program::Place;
 
 namespace {
 
-/// For worker 0: the word at argument 1 = the word at argument 0 (once) less 1, not below 0.
+/// For worker 0: *argument 1 = max(*argument 0 - 1, 0).
 program::Codelet count_down() {
   program::Assembler code;
   code.load_word(program::Reg::t0, program::Reg::a0, 0);
@@ -32,8 +32,8 @@ plan::BufferId add_words(plan::Description& d, std::string_view name,
                   }});
 }
 
-/// Each tile of `left` counts its word down in the body of a loop that ends when all are zero, and
-/// its turns up. `turns` are expected.
+/// A loop that ends when all words in `left` are zero; in its body each tile decrements its word
+/// and increments its iteration count. `turns` is the expected number of iterations.
 plan::Description described(const std::vector<std::uint32_t>& left, bool counts_down = true,
                             std::uint64_t turns = 0) {
   const auto tiles = static_cast<plan::Tile>(left.size());
@@ -58,7 +58,7 @@ plan::Description described(const std::vector<std::uint32_t>& left, bool counts_
 
 struct Counting {
   program::Program program;
-  std::vector<program::BufferId> turns;  ///< by tile: how often it ran the body
+  std::vector<program::BufferId> turns;  ///< by tile: its number of iterations
 };
 
 Counting counting(const std::vector<std::uint32_t>& left, bool counts_down = true) {
@@ -136,7 +136,7 @@ TEST_SUITE("run") {
   }
 
   TEST_CASE("a tile that decides otherwise than its zone is named with another") {
-    // Tile 2 is given the address of a word of zeros for its decision.
+    // Tile 2 gets the address of a zero word for its decision.
     const auto spoil = [](program::Images& images) {
       program::Segment& data = images.tiles[2].segments.at(0);
       const std::uint32_t zeros = 16U * 1024 - 8;

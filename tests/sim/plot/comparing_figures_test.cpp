@@ -22,7 +22,7 @@ TEST_SUITE("unit") {
           "0,1,30,n,3\n1,1,30,type,f32\n2,1,30,time.cycles,30\n\n"
           "0,0,10,n,1\n1,0,10,type,f16\n2,0,10,time.cycles,10\n\n");
     CHECK_THROWS_AS(parallel(source, request("n")), UserError);
-    // Few values are the marks of their axis, but where they crowd.
+    // A few values become tick labels of their axis, unless they overlap.
     const Source swept = runs({"n"}, {{1, 10}, {4, 11}, {16, 30}});
     check_holds(parallel(swept, {}).script,
                 {"set label '1' at first 0,0 ", "set label '4' at first 0,0.2 ",
@@ -30,7 +30,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the speed-up is the baseline's time over a run's, where other axes agree") {
-    // The baseline does not have every axis.
+    // The baseline lacks the axis block.
     const Source source = runs({"kernel", "n", "block"}, {{"dense", 1, nullptr, 100},
                                                           {"dense", 2, nullptr, 300},
                                                           {"sparse", 1, 4, 50},
@@ -51,7 +51,7 @@ TEST_SUITE("unit") {
                                                            {64, "f16", 50},
                                                            {8, "f8", 50},
                                                            {4, "f16", 800}});
-    // 4 tiles are no base: most runs have none of 4 tiles beside them.
+    // 4 tiles are not the base: most runs have no counterpart on 4 tiles.
     const Figure first = speedup(source, {});
     CHECK(first.csv == "machine.tiles,f32,f16\n4,,0.25\n16,1,1\n64,3,4\n");
     check_holds(first.script, {"set ylabel 'speed-up over machine.tiles\u00a0=\u00a016'",
@@ -65,10 +65,10 @@ TEST_SUITE("unit") {
     CHECK(second.csv.starts_with("machine.tiles,f32,f16\n4,,0.0625\n16,0.333"));
     CHECK(holds(second.script, "(x/64)"));
     CHECK(second.remarks.size() == 1);
-    // Twice the problem is no resource.
+    // A larger problem is not a resource.
     const Source problems = runs({"workload.n"}, {{1, 10}, {2, 30}});
     CHECK_FALSE(holds(speedup(problems, {}).script, "ideal"));
-    // Energy does not speed up.
+    // Less memory is a gain, not a speed-up.
     wanted = request("machine.tiles", "memory.max_tile_bytes");
     CHECK(holds(speedup(source, wanted).script,
                 "set ylabel 'gain in max tile memory over machine.tiles\u00a0=\u00a016'"));
@@ -86,13 +86,13 @@ TEST_SUITE("unit") {
     const Source source = runs({"m", "n"}, {{1, 4, 100}, {2, 8, 50}, {3, 12, 25}});
     const Figure figure = speedup(source, request("n", "time.cycles"));
     CHECK(figure.csv == "n,\n4,1\n8,2\n12,4\n");
-    CHECK(figure.remarks.size() == 1);  // nothing is left out
+    CHECK(figure.remarks.size() == 1);  // no remark about omitted runs
     CHECK(holds(figure.script, "set xlabel 'n, with m'"));
     CHECK(holds(lines(source, request("m", "time.cycles")).script, "set xlabel 'm, with n'"));
   }
 
   TEST_CASE("a baseline stands beside all values of an axis that its part of the sweep lacks") {
-    // Its config says 4 tiles all the same.
+    // Its config nevertheless says 4 tiles.
     const Source source =
         runs({"kernel", "n", "machine.tiles"},
              {{"sparse", 1, 8, 25}, {"sparse", 2, 8, 10}, {"dense", 1, 100}, {"dense", 2, 100}});
@@ -101,7 +101,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("the speed-up at the best of an axis compares each one's own best") {
-    // Time for one n: dense 40, 30, then 35; sparse 25, 30, then 20.
+    // Cycles / n: dense 40, 30, 35; sparse 25, 30, 20 (block 4), 10 (block 16).
     const Source source = runs({"kernel", "n", "block"}, {{"dense", 1, nullptr, 40},
                                                           {"dense", 2, nullptr, 60},
                                                           {"dense", 4, nullptr, 140},
@@ -121,17 +121,17 @@ TEST_SUITE("unit") {
 
   TEST_CASE("the Pareto front holds what no other run beats in both quantities") {
     const Source source = runs({"n"}, {{1, 40}, {2, 20}, {3, 30}, {4, 5}});
-    // Less of n and fewer cycles.
+    // Lower n and fewer cycles are better.
     CHECK(pareto(source, request("n")).csv ==
           "n,time.cycles,best,named,run\n1,40,1,1,n 1\n2,20,1,1,n 2\n3,30,0,0,n 3\n4,5,1,1,n 4\n");
-    // A higher rate: the same runs are best.
+    // A higher rate is better: the same runs are best.
     const Figure rate = pareto(source, request("n", "rate.useful_flops_per_second"));
     CHECK(holds(rate.script, "(GFLOP/s), more is better"));
     CHECK(holds(rate.csv, "3,133333333333.33333,0,0,n 3\n"));
   }
 
   TEST_CASE("each value of --by has a Pareto front of its own") {
-    // For f16 the first run beats all others, for f32 none of f16.
+    // For f16 the first run dominates all others; for f32 no run of f16 competes.
     const Source source =
         runs({"n", "k", "type"},
              {{1, 1, "f16", 10}, {2, 2, "f16", 20}, {3, 3, "f32", 40}, {4, 4, "f32", 30}});
@@ -162,16 +162,16 @@ TEST_SUITE("unit") {
   TEST_CASE("the roofline has the machine's roofs and a point a run") {
     const Source source = runs({"n"}, {{1, 40}, {2, 20}});
     const Figure figure = roofline(source, {});
-    // 4000 operations for 1000 bytes of exchange and as many of memory; 2 * 64 operations of the
-    // matrix unit and 8 of an instruction a cycle of 4 tiles; 16 bytes of exchange a cycle, 96 of
-    // memory.
+    // 4000 operations per 1000 bytes of exchange, and per 100 bytes of memory. 4 tiles execute 2 *
+    // 64 operations a cycle in the matrix unit or 8 by an instruction, exchange 16 bytes a cycle,
+    // and access 96 bytes of memory.
     CHECK(figure.csv ==
           "flops_per_byte,useful_flops_per_second,bytes_of,series\n"
           "4,100000000000,exchange,\n40,100000000000,local memory,\n"
           "4,200000000000,exchange,\n40,200000000000,local memory,\n");
     check_holds(figure.script, {"'matrix f16 512 GFLOP/s'", "'vector f16 32 GFLOP/s'",
                                 "'exchange 16 GB/s'", "'local memory 96 GB/s'"});
-    // Without counted bytes, what the workload says of them; without either, the exchange alone.
+    // Without counted bytes the workload's own are used; without either only the exchange is shown.
     Source stated = source;
     for (Row& row : stated.rows.rows) {
       row.report.erase("energy");
@@ -206,7 +206,7 @@ TEST_SUITE("unit") {
     }
     on_integers(source.rows.rows[0]);
     const Figure figure = roofline(source, {});
-    // 8000 operations; 2 x 4 x 8 x 8 of the unit a cycle of 4 tiles.
+    // 8000 operations; 4 tiles execute 2 x 4 x 8 x 8 a cycle in the unit.
     CHECK(figure.csv ==
           "operations_per_byte,useful_integer_operations_per_second,bytes_of,series\n"
           "8,200000000000,exchange,\n80,200000000000,local memory,\n"

@@ -19,7 +19,7 @@ using test::runs;
 
 namespace {
 
-/// A run with its folder, whose results are `results`.
+/// One run in a run folder, with these results.
 struct OneRun {
   report::RunFolder folder;
   Source source = runs({"n"}, {{1, 60}});
@@ -126,13 +126,13 @@ TEST_SUITE("unit") {
     Request wanted{.x = "density", .y = {"time"}, .by = {"n"}};
     const Figure figure = stacked(source, wanted);
     CHECK(figure.csv == "density,n,compute,sync\n1/4,2,26,4\n1/4,4,16,4\n1/2,2,,\n1/2,4,6,4\n");
-    // The groups' names below the bars'.
+    // Group names are below the bars' names.
     CHECK(holds(figure.script, "set xlabel 'density; bars: n'"));
     check_holds(figure.script,
                 {"($0+0.8*floor($0/2))", "set label '1/4' at screen ",
                  "set label '' at first 2.8,graph 0.03 point pt 2", "title 'cannot run'"});
     CHECK(figure.remarks.empty());
-    // Without --by the axes that vary tell the bars of a group apart.
+    // Without --by, the varying axes distinguish the bars of a group.
     wanted.by.clear();
     CHECK(stacked(source, wanted).csv == figure.csv);
   }
@@ -183,7 +183,7 @@ TEST_SUITE("unit") {
     const Source source = runs({"workload.n", "machine.tiles"}, {{1, 2, 10}, {1, 4, 10}});
     Request wanted{.y = {"time.cycles"}};
     CHECK(comparison(source, wanted).csv == "run,time\ntiles 2,10\ntiles 4,10\n");
-    // By all axes that vary, in a frame that leaves room for the first bar's name.
+    // With all varying axes, in a frame with space for the first bar's name.
     const auto left = [](const std::string& n) {
       std::vector<std::vector<Json>> points;
       for (const int m : {1, 2, 3, 4, 5, 6}) points.push_back({n, m, 10});
@@ -261,7 +261,7 @@ TEST_SUITE("unit") {
                 "set title ''\nset xlabel 'columns of B'\nset ylabel 'time (cycles)'\n"));
     wanted.title = "B's";
     CHECK(holds(lines(grid(), wanted).script, "set title 'B''s'\n"));
-    wanted.title = R"('"`\')";  // gnuplot reads no text that begins with a quote
+    wanted.title = R"('"`\')";  // gnuplot cannot parse a text that begins with a quote
     CHECK(holds(lines(grid(), wanted).script, R"(set title "'\042\140\134'")"));
   }
 

@@ -47,7 +47,7 @@ TEST_SUITE("unit") {
       for (const Box& other : boxes) CHECK_FALSE(box->meets(other));
       boxes.push_back(*box);
     }
-    CHECK_FALSE(labels.put(std::string(60, 'x'), {1.5, 1}));  // longer than the frame is wide
+    CHECK_FALSE(labels.put(std::string(60, 'x'), {1.5, 1}));  // wider than the frame
   }
 
   TEST_CASE("a line meets the box that it runs through, also where neither end lies in it") {

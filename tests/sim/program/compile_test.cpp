@@ -25,7 +25,7 @@ std::uint32_t address(const Images& images, BufferId id) {
   return images.buffer_address[static_cast<std::size_t>(id)].count();
 }
 
-/// A ring: every tile sends its buffer to the next, then works on what it received.
+/// A ring: every tile sends its buffer to the next tile, then works on the bytes it received.
 Program ring(std::uint32_t tiles, std::uint32_t bytes) {
   Program program(tiles);
   add_codelet(program, "work", 100);
@@ -45,7 +45,7 @@ Program ring(std::uint32_t tiles, std::uint32_t bytes) {
   return program;
 }
 
-/// The exit code and message of an error.
+/// The exit code and message of the error that `body` throws.
 std::string message_of(const std::function<void()>& body) {
   try {
     body();
@@ -90,7 +90,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("tiles that differ only in data share one code image") {
     Program program = ring(16, 64);
-    // Tile 3 also runs something else.
+    // Tile 3 also runs another vertex.
     program.main().steps.push_back(compute({vertex(3, {})}));
     const Images images = compile(program, machine(16), CountingExchanges());
     for (std::uint32_t tile = 0; tile < 16; ++tile) {

@@ -21,7 +21,7 @@ Images compiled(const Program& program) {
   return compile(program, machine(program.tiles()), CountingExchanges());
 }
 
-/// A tile's events up to the barrier that closes every program.
+/// A tile's events before the barrier that ends every program.
 Events events_of(const Images& images, std::uint32_t tile) {
   Events events = ControlTrace(images.tiles[tile], kSram).run();
   if (!events.empty()) {
@@ -31,15 +31,15 @@ Events events_of(const Images& images, std::uint32_t tile) {
   return events;
 }
 
-/// On tile 0.
+/// A vertex on tile 0.
 Vertex call(std::uint32_t codelet, Executor executor, std::uint32_t argument,
             std::uint32_t worker = 0) {
   return {TileId{0}, codelet, executor, worker, {argument}};
 }
-/// A call of the supervisor alone.
+/// A compute set of one supervisor call.
 Step called(std::uint32_t argument) { return compute({call(0, Executor::supervisor, argument)}); }
 
-/// One codelet of 8 bytes that is no code, run nine times by all workers.
+/// One codelet of 8 bytes that are not code, run nine times by all workers.
 constexpr const char* kListing = R"(work:
        0: 04040404  .word 0x04040404
        4: 04040404  .word 0x04040404
@@ -125,7 +125,7 @@ TEST_SUITE("unit") {
   TEST_CASE("code beyond the reach of a jump still calls, loops and leaves") {
     Program program = with_codelet(1, "w", 4);
     std::vector<Step> body;
-    constexpr std::uint32_t kCalls = 66'000;  // 16 bytes each, with their barriers
+    constexpr std::uint32_t kCalls = 66'000;  // 16 bytes each, including their barriers
     for (std::uint32_t i = 0; i < kCalls; ++i) body.push_back(called(i % 7));
     program.main().steps = {loop_while(decision_words(program), {compute({})}, {repeat(2, body)}),
                             called(9)};

@@ -14,7 +14,7 @@ namespace {
 
 using Change = std::function<void(Program&)>;
 
-/// One step of each kind, in two loops.
+/// A program with one step of each kind, in two loops.
 Program sample(const Change& change = {}) {
   Program program(2);
   samples::add_codelet(program, "one", 24);

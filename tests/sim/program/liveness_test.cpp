@@ -12,10 +12,10 @@ using namespace tessera::program::samples;
 
 namespace {
 
-/// A program of two tiles from words, one a step: letters are the buffers that a compute set of
-/// tile 0 uses, `.` is one that uses none; `copy` goes from f to t, which `start` and `wait` do in
-/// flight; `3( ... )` repeats, `while( ... do ... )` has a test and a body. A step with `!` is not
-/// measured. Buffers i and j have contents, k is kept, t lies on tile 1.
+/// A program of two tiles from words, one for each step. Letters are the buffers that a compute set
+/// of tile 0 uses, `.` uses none; `copy` copies from f to t, `start` and `wait` do it in flight;
+/// `3( ... )` repeats, `while( ... do ... )` has a test and a body. A step with `!` is not
+/// measured. Buffers i and j have contents, k is kept, t is on tile 1.
 class Steps {
  public:
   explicit Steps(const std::string& words) { program.main().steps = read(words); }
@@ -28,7 +28,7 @@ class Steps {
     return lifetimes(program, flatten(program))[static_cast<std::size_t>(id)];
   }
   [[nodiscard]] Lifetime life(char name) { return life(buffer(name)); }
-  /// By step: true if it begins with a barrier.
+  /// By step: true if it starts with a barrier.
   [[nodiscard]] std::vector<bool> barriers() const {
     std::vector<bool> found;
     for (const FlatStep& step : flatten(program).steps) found.push_back(step.sync);
@@ -103,7 +103,7 @@ TEST_SUITE("unit") {
     Steps of(". start . wait .");
     CHECK(of.life('f') == Lifetime{1, 3});
     CHECK(of.life('t') == Lifetime{1, 3});
-    // Over the end of an iteration it lives during the whole loop.
+    // Across the end of an iteration it lives during the whole loop.
     CHECK(Steps("start 3( . wait start . ) wait").life('f') == Lifetime{0, 5});
   }
 
@@ -121,7 +121,7 @@ TEST_SUITE("unit") {
           std::vector<bool>{true, false, false, true, false, false, true, false});
     CHECK(barriers("2( start . wait )")[0]);  // the program's first
     CHECK(!barriers(". 2( start . wait )")[1]);
-    CHECK(barriers("start! 2( wait! start ) wait")[1]);  // behind the loop's last, a measured one
+    CHECK(barriers("start! 2( wait! start ) wait")[1]);  // after the loop's last, measured step
   }
 
   TEST_CASE("a buffer used only within one iteration does not fill the loop") {

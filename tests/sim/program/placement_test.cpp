@@ -35,7 +35,7 @@ bool collide(const Layout& layout, std::span<const Block> blocks, std::size_t a,
          layout.address[b] < layout.address[a] + blocks[a].bytes;
 }
 
-/// Counts what breaks the promises of a layout: alignment, bounds, sharing while both live.
+/// Counts violations of a layout's guarantees: alignment, bounds, no overlap of live buffers.
 std::size_t broken_promises(const Layout& layout, std::span<const Block> blocks,
                             std::uint64_t base) {
   std::size_t broken = 0;

@@ -15,8 +15,8 @@ using namespace tessera::program::samples;
 
 namespace {
 
-/// The events that the control code of `tile` must make, from the program alone: calls with the
-/// address of their first argument, exchanges.
+/// The events that the control code of `tile` must produce, derived from the program alone: calls
+/// with the address of their first argument, and exchanges.
 void expect_events(const Program& program, const Images& images, const Sequence& sequence,
                    std::uint32_t tile, Decisions& decisions, std::vector<std::string>& events) {
   for (const Step& step : sequence.steps) {

@@ -15,8 +15,8 @@ using namespace tessera::program::samples;
 
 namespace {
 
-/// Walks a program in the order of time with an owner for each byte of SRAM. Whoever touches a
-/// buffer owns its bytes; if it held something, it must still own them then.
+/// Executes a program with an owner for each byte of SRAM. A use of a buffer takes ownership of its
+/// bytes; if the buffer held a value, it must still own them.
 class OwnershipCheck {
  public:
   OwnershipCheck(const Program& program, const Images& images, std::uint32_t seed)
@@ -24,7 +24,7 @@ class OwnershipCheck {
     count_uses(program.main(), uses_);
   }
 
-  /// How often a buffer was found overwritten by another.
+  /// How often a buffer had been overwritten by another one.
   std::size_t violations() {
     for (std::uint32_t id = 0; id < program_.buffers().size(); ++id) {
       if (program_.buffers()[id].contents && uses_.count(BufferId{id}) > 0) take(BufferId{id});
@@ -94,7 +94,7 @@ class OwnershipCheck {
     for (BufferId id : touched) inspect(id);
   }
 
-  /// Buffers used in this body only carry nothing from one iteration to the next.
+  /// Buffers used only in this body carry no value from one iteration to the next.
   template <class Part>
   void forget_local(const Part& body) {
     Uses inside;
@@ -163,6 +163,6 @@ TEST_SUITE("unit") {
       REQUIRE_MESSAGE(OwnershipCheck(program, images, seed).violations() == 0, "seed ", seed);
       sharing += placed_bytes(images) < used_bytes(program) ? 1 : 0;
     }
-    CHECK(sharing > 500);  // the check above is of programs that do share
+    CHECK(sharing > 500);  // many of these programs do share memory
   }
 }

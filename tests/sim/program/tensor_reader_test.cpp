@@ -18,7 +18,7 @@ using program::Type;
 
 namespace {
 
-/// Buffers with numbers.
+/// Buffers of numbers in memory.
 class Memory : public MemoryReader {
  public:
   explicit Memory(Type type) : type_(type) {}
@@ -42,7 +42,7 @@ class Memory : public MemoryReader {
   std::map<std::uint32_t, std::vector<std::byte>> buffers_;
 };
 
-/// [3, 4] in two buffers: column after column of two rows, then a row with padding before it.
+/// A 3 x 4 tensor in two buffers: two rows column by column, then one row after padding.
 Tensor scattered(Type type) {
   Tensor tensor{"T", Role::result, type, {3, 4}};
   const std::uint32_t size = data::element_bytes(type);
@@ -96,7 +96,7 @@ TEST_SUITE("unit") {
     REQUIRE(steps.all().size() == 1);
     CHECK(steps.all()[0].count == 5);
     CHECK(steps.all()[0].step == 3);
-    steps.add(6, 19);  // a number is left out
+    steps.add(6, 19);  // one number is skipped
     steps.add(7, 2);   // backwards
     CHECK(steps.all().size() == 3);
   }

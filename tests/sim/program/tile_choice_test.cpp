@@ -12,7 +12,7 @@ namespace {
 
 using Predicted = std::function<Prediction(std::uint32_t tiles)>;
 
-/// The number of used tiles of `all`, each number planned at most once; 0: all.
+/// The chosen number of used tiles out of `all`, each planned at most once; 0: all tiles.
 std::uint32_t used(std::uint32_t all, const Predicted& predicted,
                    const std::function<std::uint64_t(std::uint32_t)>& flops = {}) {
   MachineConfig machine{.tiles = all};
@@ -29,7 +29,7 @@ std::uint32_t used(std::uint32_t all, const Predicted& predicted,
   return workload->facts().value("used_tiles", 0U);
 }
 
-/// Half of it exchanges.
+/// A prediction of which half is exchange.
 Prediction halves(std::uint64_t cycles) { return {cycles, cycles - cycles / 2, cycles / 2, 0}; }
 
 }  // namespace
@@ -42,7 +42,7 @@ TEST_SUITE("unit") {
     for (const std::uint32_t best : {96U, 88U, 64U, 60U}) CHECK(used(98, best_at(best)) == best);
     CHECK(used(98, best_at(98)) == 0);
     CHECK(used(98, best_at(95)) == 0);
-    CHECK(used(98, best_at(56)) == 0);  // six before it are no better
+    CHECK(used(98, best_at(56)) == 0);  // the six candidates before it are no better
     for (const std::uint32_t best : {32U, 16U, 4U}) CHECK(used(98, best_at(best)) == best);
     CHECK(used(98, best_at(1)) == 1);
     CHECK(used(63, best_at(60)) == 60);

@@ -8,7 +8,7 @@ using namespace tessera::program;
 
 namespace {
 
-/// Tile 0 sends 16 bytes of "sample" to tiles 1 and 2, three times; each then calls a codelet.
+/// Three times: tile 0 sends 16 bytes of "sample" to tiles 1 and 2, which then call a codelet.
 Program sample_program() {
   Program program(3);
   const std::uint32_t codelet = samples::add_codelet(program, "work", 8);

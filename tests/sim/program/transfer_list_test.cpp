@@ -11,7 +11,7 @@ using namespace tessera::program;
 
 namespace {
 
-/// 128 bytes of SRAM with such a list of the host's.
+/// 128 bytes of SRAM with a host transfer list of this entry at address `at`.
 std::vector<std::byte> sram_with(std::uint32_t at, std::uint32_t entries, HostEntry entry) {
   std::vector<std::byte> sram(128);
   const TransferHeader header{

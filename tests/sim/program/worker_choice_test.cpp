@@ -12,7 +12,7 @@ namespace {
 
 using Cycles = std::function<std::uint64_t(std::uint32_t workers)>;
 
-/// The number of started contexts of 24; 0: all.
+/// The chosen number of started contexts out of 24; 0: all.
 std::uint32_t started(const Cycles& cycles, const Cycles& flops = {}, bool compete = true) {
   MachineConfig machine;
   machine.tile.contexts = 24;

@@ -14,7 +14,7 @@ using report::Phase;
 
 namespace {
 
-/// A row of steps.csv; cycles is the sum of the parts.
+/// A row of steps.csv; its cycles are the sum of the parts.
 struct Row {
   const char* name;
   std::uint64_t compute, exchange, sync, wait, last_tile, most;
@@ -55,13 +55,13 @@ TEST_SUITE("unit") {
     CHECK(multiply.parts.compute == 240);
     CHECK(multiply.parts.total() == 315);
     CHECK(multiply.imbalance() == doctest::Approx(250.0 / 150));
-    CHECK(multiply.critical_tile == 2);  // 115 + 75 cycles against 125
+    CHECK(multiply.critical_tile == 2);  // 115 + 75 cycles, against 125 of tile 7
     CHECK(multiply.critical_cycles == 190);
     CHECK(multiply.bound == Bound::compute);
     CHECK(multiply.exchange_bytes == 192);
     CHECK(found.phases[1].bound == Bound::exchange);
     CHECK(found.whole.parts.total() == 390);
-    CHECK(found.largest == std::vector<std::size_t>{1, 2, 0});  // 75 cycles: the first one
+    CHECK(found.largest == std::vector<std::size_t>{1, 2, 0});  // 75 cycles: the first of two
   }
 
   TEST_CASE("the bound is the largest part; computing that only moves bytes is memory") {

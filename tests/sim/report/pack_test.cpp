@@ -14,7 +14,7 @@ namespace {
 
 using Bytes8 = std::vector<std::uint8_t>;
 
-/// Base64 by looking up each letter, four at a time; then inflated.
+/// Decodes base64 by looking up each letter, four at a time; then inflates.
 Bytes8 unpacked(const std::string& text) {
   const std::string_view letters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

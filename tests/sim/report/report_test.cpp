@@ -122,8 +122,8 @@ TEST_SUITE("unit") {
     CHECK(bound.at("floating_share") == 0.6);
     CHECK(bound.at("floating_cycles") == 300);
     CHECK(bound.at("other_cycles") == 351);
-    CHECK(bound.at("issue_cycles") == 501);  // each slot of a tile can hold one of both
-    CHECK(bound.at("cycles") == 701);        // an integer kernel has a bound too
+    CHECK(bound.at("issue_cycles") == 501);  // one slot of a tile can issue one of each
+    CHECK(bound.at("cycles") == 701);        // an integer kernel has a bound, too
     CHECK(bound.at("times_bound") == 1000.0 / 701);
     outcome.result.activity[1].counts[floating] = 101;
     CHECK(bound_of(toy_config(1)).at("busiest_issue_cycles") == 701);
@@ -147,7 +147,7 @@ TEST_SUITE("unit") {
       tile.counts[isa::index(isa::Activity::floating_slots)] = 300;
     built.images.steps[0].exchange_ports = {Bytes(100), Bytes(480)};
     const auto json = report::make_report(toy_config(1), built, outcome).json;
-    CHECK(json.at("bound").at("port_cycles") == 60);  // 4 bytes a cycle and tile
+    CHECK(json.at("bound").at("port_cycles") == 60);  // 4 bytes per cycle and tile
     CHECK(json.at("bound").at("cycles") == 360);
     const auto& ports = json.at("traffic").at("ports");
     CHECK(ports.at("bytes") == 480);
@@ -188,7 +188,7 @@ TEST_SUITE("unit") {
     const auto json = report::make_report(toy_config(1), built, outcome).json;
     CHECK(json.at("check").at("passed") == false);
     REQUIRE(json.at("runs").size() == 2);
-    CHECK(std::prev(json.end()).key() == "host");  // all that may differ stands last
+    CHECK(std::prev(json.end()).key() == "host");  // the part that may differ is last
     CHECK(holds(report::summary(json), "runs      2, of 400 to 600 cycles"));
     CHECK(json.at("runs").at(1).at("cycles") == 400);
     CHECK(json.at("runs").at(1).at("passed") == true);
@@ -320,7 +320,7 @@ TEST_SUITE("unit") {
     CHECK(peak("f16") == 8);
     CHECK(peak("f16_f32") == 8);
     CHECK(peak("f32") == 4);
-    machine.tile.slots.float_fma = 5;  // adds take one
+    machine.tile.slots.float_fma = 5;  // adds still take one slot
     CHECK(peak("f16") == 4);
     CHECK(peak("f32") == 2);
     machine.tile.slots.float_fma = 1;

@@ -13,8 +13,8 @@ program::Exchange exchange(std::uint32_t bytes, BufferId from, const std::vector
   return made;
 }
 
-/// An exchange and computing in one superstep, then an exchange alone, in a loop; then one that is
-/// not measured. They are exchanges 0, 1 and 2.
+/// A loop of a superstep with an exchange and computing, and one with an exchange alone; then an
+/// unmeasured exchange. They are exchanges 0, 1 and 2.
 program::Program sample(std::uint32_t tiles) {
   program::Program program(tiles);
   std::vector<BufferId> buffers;

@@ -68,18 +68,18 @@ TEST_SUITE("unit") {
 
   TEST_CASE("a key moves to the nearest value that the config allows, on its own side") {
     const sensitivity::Key tiles = moved(R"({"extends": "bow", "tiles": 5})", "tiles");
-    CHECK(tiles.low.value == 3);  // nearer to 2.5 than 2, by ratio
+    CHECK(tiles.low.value == 3);  // its ratio to 2.5 is closer than that of 2
     CHECK(tiles.high.value == 10);
-    // Outputs of the matrix unit are powers of two.
+    // Outputs of the matrix unit must be powers of two.
     const sensitivity::Key outputs =
         moved(R"({"extends": "bow"})", "tile.matrix_unit.f16.outputs", 3);
     CHECK(outputs.low.value == 8);
     CHECK(outputs.high.value == 64);
-    // A voltage's points end at 0.695 and 4.173 GHz.
+    // The points of the voltage table end at 0.695 and 4.173 GHz.
     const sensitivity::Key clock = moved(R"({"extends": "bow", "clock_ghz": 1.0})", "clock_ghz", 8);
     CHECK(*clock.low.value == doctest::Approx(0.695).epsilon(1e-6));
     CHECK(*clock.high.value == doctest::Approx(4.173).epsilon(1e-6));
-    // A type that the unit does not have has no sizes.
+    // A type that the unit lacks has no sizes.
     const sensitivity::Key none = moved(R"({"extends": "bow"})", "tile.matrix_unit.i8.outputs");
     CHECK(none.held.find("is 0") == 0);
   }
@@ -95,7 +95,7 @@ TEST_SUITE("unit") {
 
   TEST_CASE("points of a table are keys by their places") {
     const sensitivity::Key point = moved(R"({"extends": "bow"})", "energy.voltage[2].ghz");
-    // Between its neighbours.
+    // Stays between its neighbours.
     CHECK(*point.low.value == doctest::Approx(1.391).epsilon(1e-6));
     CHECK(*point.high.value == doctest::Approx(3.895).epsilon(1e-6));
   }

@@ -31,7 +31,7 @@ TEST_SUITE("unit") {
     CHECK(plain.size() == 32);
     CHECK(plain.find_first_not_of("0123456789abcdef") == std::string::npos);
     CHECK(id(head + R"(}, "run": {"threads": 7}, "report": {"out": "x"}})") == plain);
-    CHECK(id(head + R"(, "dtype": "f32"}})") == plain);  // its default
+    CHECK(id(head + R"(, "dtype": "f32"}})") == plain);  // the default value
     CHECK(id(head + R"(, "dtype": "f16"}})") != plain);
     CHECK(id(head + R"(}, "run": {"seed": 9}})") != plain);
     CHECK(id(head + "}}", "2") != plain);

@@ -10,7 +10,7 @@ using config::Json;
 
 namespace {
 
-/// The points of a config's text as "tiles,n ..." and so on.
+/// The points of a config: the values of the axes of each, such as "1,3 1,4 ".
 std::string points(const std::string& section, const std::vector<std::string>& axes = {},
                    const std::vector<std::string>& sets = {}) {
   const test::Folder folder;

@@ -15,7 +15,7 @@ std::string hash(std::string_view text) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  // Vectors of FIPS 180-4 and NIST's example pages.
+  // Test vectors of FIPS 180-4 and NIST's example pages.
   TEST_CASE("SHA-256 gives the published digests") {
     CHECK(hash("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK(hash("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

@@ -15,7 +15,7 @@ using test::holds;
 
 namespace {
 
-/// Two supersteps of one tile and a worker.
+/// A trace with two supersteps of one tile and a worker.
 std::string written(trace::TraceFile::MakeFormat make) {
   trace::Settings settings;
   settings.tiles = {TileId{3}};
@@ -53,7 +53,7 @@ std::string written(trace::TraceFile::MakeFormat make) {
   return out.str();
 }
 
-/// All that a trace says, as text.
+/// The whole contents of a trace, as text.
 std::string text_of(const trace::Recording& trace) {
   std::string text;
   const auto add = [&](const char* what, const auto& slices) {
@@ -80,7 +80,7 @@ std::string text_of(const trace::Recording& trace) {
 
 using Read = trace::Recording (*)(const std::string&, const std::string&);
 
-/// Cut and changed at each byte a file is read or refused with its name, no more.
+/// Truncates and changes a file at each byte: it must be read, or refused with its name.
 void check_hostile(const std::string& file, Read read) {
   const auto check_read = [&](const std::string& text) {
     try {

@@ -60,12 +60,12 @@ void run_superstep(trace::RunTrace& trace, Cycle start) {
   trace.close(record, true);
 }
 
-/// Both files of a trace that is written within its limit, in a folder of its own.
+/// Both files of a trace written within its size limit, in a temporary folder.
 struct Traced {
   test::Folder folder;
   program::Images built = images();
 
-  /// `run` tells the trace what happened.
+  /// `run` reports the events to the trace.
   void write(const std::function<void(trace::RunTrace&)>& run,
              std::uint64_t most_bytes = 1 << 20) const {
     trace::RunTrace trace(settings(most_bytes), built, folder.file("r"));
@@ -78,9 +78,9 @@ struct Traced {
   }
 };
 
-constexpr std::uint64_t kCycle = 1'000'000;  // in the time of a VCD
+constexpr std::uint64_t kCycle = 1'000'000;  // in VCD time units
 
-/// "0 compute, 10 wait": cycles and values.
+/// The changes as "0 compute, 10 wait": cycles and values.
 std::string text(const test::Vcd::Changes& changes) {
   std::string all;
   for (const auto& [time, value] : changes)
@@ -151,7 +151,7 @@ TEST_SUITE("unit") {
       close(1, Cycle(0), Cycle(35));
       close(1, Cycle(35), Cycle(50));
       close(0, Cycle(20), Cycle(60), true);
-      // The transfer, which no superstep waits for, is told only now.
+      // The transfer, for which no superstep waits, is reported only here.
       trace.transfer(Cycle(17), Cycle(55), Bytes(64), program::Carrier::memory);
       trace.finished(Cycle(15));
       trace.exchanged(
@@ -159,7 +159,7 @@ TEST_SUITE("unit") {
       close(1, Cycle(50), Cycle(70), true);
       close(1, Cycle(70), Cycle(80), true);  // it runs again
     });
-    const test::Vcd vcd = traced.vcd();  // throws if its time goes back
+    const test::Vcd vcd = traced.vcd();  // throws if time decreases
     CHECK(text(vcd.signals.at("zone_0.superstep")) == "0 0, 10 1, 20 100");
     CHECK(text(vcd.signals.at("zone_1.superstep")) == "0 10, 35 11, 50 101, 70 110");
     CHECK(text(vcd.signals.at("tile_1.receives")) == "17 +1:64, 55 -1:64");

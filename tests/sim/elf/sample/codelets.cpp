@@ -1,6 +1,6 @@
 #include "xtile.h"
 
-// Tile code for the loader's own tests: a C++ codelet that uses intrinsics, constants and a loop.
+// Tile code for the loader's tests: a C++ codelet that uses intrinsics, constants and a loop.
 extern "C" void sample_axpy(const float* argument) {
   const float* x = argument;
   float* y = const_cast<float*>(argument) + 8;

@@ -9,7 +9,7 @@ using namespace tessera;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// Result of an operation, and the flags it left with the host.
+/// Result of an operation, and the exception flags it raised on the host.
 template <class Result>
 struct Outcome {
   Result value;
@@ -22,7 +22,7 @@ auto observe(fp::HostEnvironment& host, Operation operation, Args... args) {
   return Outcome<std::remove_const_t<decltype(value)>>{value, host.take_flags()};
 }
 
-/// Operands for which the two differ, in results or flags: random ones, every triple of special
+/// Number of operands on which results or flags differ: random operands, every triple of special
 /// values, and every f16 value.
 template <class F, class Fast, class Portable>
 int disagreements(Fast fast, Portable portable) {

@@ -132,7 +132,7 @@ int wrong_from_integers(int count) {
   return wrong;
 }
 
-/// Class of a number by the manual's table.
+/// The class bit of a number by the manual's table for fclass.
 template <class F>
 std::uint32_t expected_class(std::uint32_t a) {
   const bool negative = (a & F::kSign) != 0;
@@ -182,7 +182,7 @@ TEST_SUITE("unit") {
     int wrong = 0;
     for (int i = 0; i < 300'000; ++i) {
       std::uint32_t a = values.next();
-      // Every other value within f16's range and with few bits, so that ties happen.
+      // Every second value is in f16's range and has few bits, so that ties occur.
       if (i % 2 == 0) a = (a & 0x8fff'f000U) | 0x3000'0000U;
       const Rounding mode = kModes[i % 5];
       const auto narrow = [=](std::uint32_t& f) {

@@ -1,6 +1,6 @@
 #include "xtile.h"
 
-// Every intrinsic once, so that a test finds each Xtile instruction in what clang made of them.
+// Uses every intrinsic once; a test looks for each Xtile instruction in clang's output.
 using namespace xtile;
 
 extern "C" void intrinsics_memory(const double* p, const double* q, double* o,

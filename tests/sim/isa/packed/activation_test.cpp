@@ -31,8 +31,8 @@ long double error_ulp(std::uint32_t got, long double exact) {
   return std::abs(value - exact) / std::ldexp(1.0L, exponent - 23);
 }
 
-/// The greatest error over values of both signs (positive only if asked) with exponents in
-/// [low, high]; 64-bit significands of the host's long double make the model good to 2^-38 ulp.
+/// The largest error over values of both signs (with `positive` only positive) with exponents in
+/// [low, high]. The model is exact to 2^-38 ulp, since long double has a 64-bit significand.
 template <class Function, class Model>
 double greatest_error(Function function, Model model, int low, int high, bool positive) {
   std::mt19937_64 random(17);
@@ -120,7 +120,7 @@ TEST_SUITE("unit") {
   TEST_CASE("rnd.64 is xoroshiro128+") {
     std::uint64_t state[2] = {1, 2};
     CHECK(packed::rnd_64(state) == 3);
-    // By hand from the published step: a = 1, b = 2 ^ 1.
+    // Computed by hand from the published step: a = 1, b = 2 ^ 1.
     CHECK(state[0] == ((std::uint64_t{1} << 24) ^ 3 ^ (3 << 16)));
     CHECK(state[1] == std::uint64_t{3} << 37);
   }

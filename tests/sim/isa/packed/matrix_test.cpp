@@ -26,7 +26,7 @@ using Instruction = std::uint64_t (*)(const packed::AmpShape&, packed::Banks&, c
                                       std::uint64_t, std::uint64_t, unsigned);
 using Model = std::uint64_t (*)(Plain&, unsigned, unsigned, std::uint64_t, std::uint64_t, unsigned);
 
-/// One kind of matrix instruction in one shape, for tests of all.
+/// A matrix instruction in one shape, and its model.
 struct Kind {
   packed::AmpShape shape;
   Instruction instruction;
@@ -45,7 +45,7 @@ Kind hs(unsigned inputs, unsigned outputs) {
 Kind s(unsigned inputs, unsigned outputs) {
   return {{packed::AmpKind::s, inputs, outputs}, packed::amp_s, amp_phase<fp::F32, fp::F32>};
 }
-/// Usual shapes first.
+/// The usual shapes are first.
 const std::vector<Kind> kKinds = {h(16, 16), hs(16, 8), s(8, 16),  h(16, 8), h(8, 16),
                                   h(4, 16),  h(64, 4),  h(64, 64), hs(4, 8), hs(32, 4),
                                   hs(8, 16), s(4, 8),   s(8, 8),   s(16, 4), s(64, 64)};
@@ -56,7 +56,7 @@ bool alike(const Plain& plain, const Banks& banks) {
          std::equal(plain.exc.begin(), plain.exc.end(), bits.begin() + Banks::kSums);
 }
 
-/// Words of f16 or f32 lanes: finite as a rule, since a NaN stays in a sum for good. `specials` of
+/// Words of f16 or f32 lanes. Most are finite, since a NaN remains in a sum for good; `specials` of
 /// 256 lanes are infinities, NaNs, zeros and subnormals.
 class Lanes {
  public:
@@ -95,7 +95,7 @@ std::vector<std::uint64_t> make_weights(const Kind& kind, Lanes& lanes) {
   return words;
 }
 
-/// Random streams of instructions, a fresh W and fresh banks for each.
+/// Checks random instruction streams, each with a new W and new banks; returns the wrong ones.
 int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) {
   fp::HostEnvironment host;
   Lanes inputs(kind.half_inputs(), specials);
@@ -124,7 +124,7 @@ int wrong_streams(const Kind& kind, int streams, int length, unsigned specials) 
   return wrong;
 }
 
-/// Whole positions against single instructions, with partials updated in place.
+/// Compares whole rows of activations with single instructions; partials are updated in place.
 int wrong_positions(const Kind& kind, std::size_t count, unsigned specials) {
   const packed::AmpShape& shape = kind.shape;
   fp::HostEnvironment host;
@@ -139,7 +139,7 @@ int wrong_positions(const Kind& kind, std::size_t count, unsigned specials) {
   const float* rows = cache.rows(shape.kind, kind.weights(), words.data());
   Banks one;
   Banks many;
-  // As amp.b may leave them: a NaN that is neither quiet nor canonical.
+  // As amp.b may leave them: a NaN that is signalling and not canonical.
   for (Banks* banks : {&one, &many})
     if (specials > 1) banks->view.acc[3] = banks->view.exc[2] = std::bit_cast<float>(0xffa0'0001);
   std::vector<std::uint64_t> expected(partials.size());
@@ -163,7 +163,7 @@ int wrong_positions(const Kind& kind, std::size_t count, unsigned specials) {
 }
 
 #if TESSERA_HOST_FLOAT
-/// The AVX2 and AVX-512 blocks on the same operands.
+/// Compares the AVX2 and AVX-512 blocks on the same operands; returns the number of differences.
 int wrong_block(packed::AmpBlock a, packed::AmpBlock b, const Kind& kind, unsigned specials) {
   fp::HostEnvironment host;
   Lanes inputs(kind.half_inputs(), specials);

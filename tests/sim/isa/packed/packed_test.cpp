@@ -10,7 +10,7 @@ namespace {
 
 using Register = std::uint64_t (*)(std::uint64_t, std::uint64_t, std::uint64_t);
 
-/// An operation of one or two registers as one of three.
+/// Adapters: an operation on one or two registers with the signature of one on three.
 template <auto kOperation>
 std::uint64_t one(std::uint64_t a, std::uint64_t /*b*/, std::uint64_t /*c*/) {
   return kOperation(a);
@@ -20,8 +20,8 @@ std::uint64_t two(std::uint64_t a, std::uint64_t b, std::uint64_t /*c*/) {
   return kOperation(a, b);
 }
 
-/// Counts the results and flags that differ from the reference's: of random registers, of every
-/// triple of special values and of every f16 value in all lanes.
+/// Number of results or flags that differ from the reference: on random registers, every triple of
+/// special values, and every f16 value in all lanes.
 template <class F>
 int wrong_words(Mnemonic m, Register operation) {
   constexpr bool kHalves = reference::kBits<F> == 16;
