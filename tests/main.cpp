@@ -2,5 +2,5 @@
 #include <doctest/doctest.h>
 #include <systemc>
 
-// SystemC's library asks for it; tests that elaborate a machine do so in a process of their own.
+// Required by SystemC's library; tests that elaborate a machine do so in a child process.
 int sc_main(int /*argc*/, char* /*argv*/[]) { return 0; }

@@ -13,14 +13,14 @@
 #include "sim/config/json_text.h"
 #include "tests/cli/command.h"
 
-/// No source file names a kernel but those of kernels' folders, of their tests and the catalogue:
-/// what the rest needs to know of a kernel it asks the catalogue or kernels/NAME/points.json.
+/// No source file outside the kernels' folders, their tests and the catalogue names a kernel:
+/// others get facts about a kernel from the catalogue or kernels/NAME/points.json.
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that are words of machines and programs too, as `tile.latency`: they count in the forms
-/// that mean a kernel alone (an include, a namespace, a config).
+/// Names that are also words of machines and programs, such as `tile.latency`: they only count in
+/// forms that can only mean a kernel (an include, a namespace, a config).
 constexpr std::array<std::string_view, 3> kWords = {"latency", "matrix_unit", "stream"};
 
 constexpr std::array<std::string_view, 10> kEndings = {".cpp", ".h",  ".S",     ".s",  ".inc",
@@ -35,7 +35,7 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
-/// Path from the top of the tree; empty for folders of kernels and their tests, and the catalogue.
+/// Path from the top of the tree; empty for kernels' folders, their tests, and the catalogue.
 std::string checked_path(const fs::path& file) {
   const std::string path = fs::relative(file, TESSERA_SOURCE).generic_string();
   for (const std::string_view top : {"kernels/", "tests/kernels/"})
@@ -59,7 +59,7 @@ std::set<std::string> source_files() {
   return files;
 }
 
-/// Behind the first `closing` from `at` on; in strings a backslash hides what follows it.
+/// The position after the first `closing` at or after `at`; in strings a backslash escapes.
 std::size_t behind(const std::string& text, std::size_t at, std::string_view closing) {
   for (; at < text.size(); ++at) {
     if (std::string_view(text).substr(at).starts_with(closing)) return at + closing.size();
@@ -68,7 +68,7 @@ std::size_t behind(const std::string& text, std::size_t at, std::string_view clo
   return text.size();
 }
 
-/// The text with blanks for comments: those of C++, or from # on.
+/// Replaces comments by blanks: C++ comments, or (`hash`) those from # on.
 std::string without_comments(std::string text, bool hash) {
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = std::string_view(text).substr(at);
@@ -104,7 +104,7 @@ bool means_kernel(std::string_view text, std::size_t at, const std::string& name
          before.ends_with("\"kernel\": \"") || before.ends_with("{\"kernel\", \"");
 }
 
-/// Adds "file:line: name" of each occurrence.
+/// Adds "file:line: name" for each occurrence of a name in the file.
 void add_occurrences(const std::string& path, const std::vector<std::string>& names,
                      std::vector<std::string>& found) {
   const bool hash = !path.ends_with(".cpp") && !path.ends_with(".h") && !path.ends_with(".js") &&

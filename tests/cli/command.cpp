@@ -188,7 +188,7 @@ void check_report(const Json& report, const Json& expected) {
 
 namespace {
 
-/// The value at a path of a report, or all tensors whose names begin as `tensors/...`.
+/// The value at a path of a report; for `tensors/...` all tensors with that prefix.
 Json part_of(const Json& report, const std::string& path) {
   Json some = value_at(report, path);
   if (path.starts_with("tensors/"))

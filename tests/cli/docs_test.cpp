@@ -12,10 +12,10 @@
 
 using namespace tessera::test;
 
-/// Files installed beside the program, and the installed program.
+/// Tests of files installed with the program, and of the installed program.
 namespace {
 
-/// The first word of each line of `text` that begins as `start` says.
+/// The first word of each line of `text` that begins with `start` and no further space.
 std::vector<std::string> first_words(const std::string& text, const std::string& start) {
   std::vector<std::string> words;
   std::istringstream lines(text);
@@ -43,7 +43,7 @@ bool has_program(const char* program) {
   return std::system(fmt::format("command -v {} > /dev/null", program).c_str()) == 0;
 }
 
-/// Completions that bash offers for the last of `words` ("''" for none yet), a line each.
+/// Completions that bash offers for the last of `words` ("''": an empty word), one a line.
 std::string offered(const CommandFolder& folder, const std::string& words) {
   folder.write("complete.sh", fmt::format("source ./tessera.bash\nCOMP_WORDS=(tessera {})\n"
                                           "COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n_tessera\n"

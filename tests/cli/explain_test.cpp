@@ -17,7 +17,7 @@ using tessera::command::Explanation;
 using tessera::command::Glossary;
 using namespace tessera::test;
 
-/// `tessera explain`, and the words that it must know.
+/// Tests of `tessera explain`, and of the words that it must know.
 namespace {
 
 const Glossary& glossary() {
@@ -25,7 +25,7 @@ const Glossary& glossary() {
   return made;
 }
 
-/// The words of a summary: what a line is called, and what stands before its numbers.
+/// The words in a summary: names of lines, and names in front of numbers.
 std::set<std::string> words_of(const std::string& summary) {
   std::set<std::string> words;
   std::istringstream lines(summary);

@@ -5,10 +5,10 @@
 
 using namespace tessera::test;
 
-/// `check --fit`, `check --tiles`, and values taken back by a null.
+/// Tests of `check --fit`, `check --tiles`, and values reset by null.
 namespace {
 
-/// The number behind "KEY: ".
+/// The number after "KEY: ".
 unsigned long found(const Answer& answer, const std::string& key) {
   INFO(answer.err);
   REQUIRE(answer.code == 0);
@@ -72,7 +72,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a null takes back what presets and files give") {
     const CommandFolder folder;
-    // For a group: all keys that are set, here and in the preset below.
+    // For a group: resets all keys set in it, here and in the preset.
     folder.done("run - --out b --set machine.tile.matrix_unit=null", small_config(2));
     CHECK(!holds(folder.read("b/report.json"), "\"outputs\": 16"));
   }

@@ -9,7 +9,7 @@
 
 using namespace tessera::test;
 
-/// Programs from other compilers and linkers, made with default options, run under `exec`.
+/// Runs programs of other compilers and linkers, built with default options, with `exec`.
 namespace {
 
 constexpr const char* kDot = R"(
@@ -27,7 +27,7 @@ int main(void) {
 }
 )";
 
-/// Sorts by picolibc's qsort, and calls its memcpy and strlen.
+/// Sorts with picolibc's qsort, and calls its memcpy and strlen.
 constexpr const char* kLibrary = R"(
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ bool gcc_links(const CommandFolder& folder, const std::string& options) {
   return there;
 }
 
-/// The exit code under `exec` of what gcc makes of the source.
+/// Compiles the source with gcc; the exit code of the program under `exec`.
 int exit_code(const CommandFolder& folder, const std::string& source, const std::string& options) {
   folder.write("a.c", source);
   const std::string call =

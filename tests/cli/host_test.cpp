@@ -12,14 +12,14 @@
 
 using namespace tessera::test;
 
-/// Shortage on the host: exit code 5, never a bug of ours, never stored as done.
+/// Exhausted host resources: exit code 5, never reported as a bug, never stored as done.
 namespace {
 
 constexpr int kHostLimit = 5;
-/// On all tiles of a gc200.
+/// The small config on all tiles of a gc200.
 std::string whole() { return small_config(1472); }
 
-/// The call under a limit of the shell's.
+/// A call under a ulimit of the shell.
 std::string limited(const std::string& limit, const std::string& arguments) {
   return fmt::format("--version >.version && (ulimit {}; exec {} {})", limit, TESSERA_PROGRAM,
                      arguments);
@@ -31,7 +31,7 @@ TEST_SUITE("cli") {
   TEST_CASE("too little memory, at whatever moment, is exit code 5 and leaves nothing" *
             doctest::skip(kSanitized)) {
     const CommandFolder folder{{"small.json", whole()}};
-    // Below, the host's loader and the libraries' beginnings fail, before the program's own.
+    // With less, the host's loader or the libraries' initialisation fail before the program starts.
     int least = 16;
     const auto loads = [&] {
       const int code = folder.call(limited(fmt::format("-v {}", least * 1024), "--version")).code;
@@ -88,7 +88,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep that cannot write its lock leaves nothing") {
     const CommandFolder folder{{"small.json", whole()}};
-    // Through a pipe: the message's own file could not be written either.
+    // Through a pipe: the file for the message could not be written, either.
     const Answer answer =
         folder.call(fmt::format("--version >.version && ((ulimit -f 0; exec {} sweep small.json "
                                 "machine.tiles=1,2 --out s) 2>&1 | cat)",
@@ -100,7 +100,7 @@ TEST_SUITE("cli") {
   TEST_CASE("closed or full standard streams never end a command otherwise than told") {
     const CommandFolder folder{{"small.json", whole()}};
     const std::string run = "run small.json --set machine.tiles=2 --out r";
-    // In parentheses: the test's own redirections come after.
+    // In parentheses, since the test's own redirections follow.
     const auto code = [&](const std::string& command, const std::string& closed) {
       return folder
           .call(fmt::format("--version >.version && ({} {} {})", TESSERA_PROGRAM, command, closed))
@@ -111,7 +111,7 @@ TEST_SUITE("cli") {
       CHECK(code(run, closed) == kHostLimit);
       CHECK(code("list machines", closed) == kHostLimit);
       CHECK(code("list machines", std::string(closed) + " 2>&- <&-") == kHostLimit);
-      CHECK(folder.json("r/report.json").contains("time"));  // no stream's number was the file's
+      CHECK(folder.json("r/report.json").contains("time"));  // file not on a closed stream's number
     }
     for (const char* closed : {"2>&-", "2>/dev/full"}) {
       CAPTURE(closed);
@@ -120,7 +120,7 @@ TEST_SUITE("cli") {
     }
   }
 
-  /// (UBSan reads files itself when it looks at a class.)
+  /// (UBSan opens files itself to inspect classes.)
   TEST_CASE("a host without open files is told" * doctest::skip(kSanitized)) {
     const CommandFolder folder{{"small.json", whole()}};
     const Answer files =
@@ -134,7 +134,7 @@ TEST_SUITE("cli") {
     std::vector<std::string> plans = long_run({"--set", "workload.layout=natural"});
     plans.front() = "check";
     const int code = folder.interrupt(plans, SIGINT, [] { return ::usleep(50000) == 0; });
-    CHECK((code == 130 || code == -1));  // -1: the signal came before its handler
+    CHECK((code == 130 || code == -1));  // -1: the signal came before its handler was installed
   }
 
   TEST_CASE("more time than the host gives is exit code 5") {

@@ -13,7 +13,7 @@
 using tessera::test::CommandFolder;
 using tessera::test::long_run;
 
-/// A command that a signal ends leaves nothing half-written.
+/// A command that is ended by a signal leaves no partly written files.
 namespace {
 
 std::size_t files_ending(const CommandFolder& folder, const std::string& ending) {

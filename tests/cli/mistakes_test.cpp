@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kGood = R"({"machine": {"extends": "gc200", "tiles": 2},
   "workload": {"kernel": "KERNEL", "elements_per_worker": 60}})";
 
-/// One group of tests/cli/mistakes: each entry is a call and parts of its message; where the group
-/// names the call, the contents of the file that it reads, or what is set over `config`.
+/// One group of tests/cli/mistakes. Each entry is a call and parts of its message. If the group
+/// names the call, an entry begins with the file that it reads, or with keys merged into `config`.
 void check_group(const Json& group) {
   const CommandFolder folder;
   const Json files = group.value("files", Json::object());
@@ -54,7 +54,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what is no file, or cannot be one, is refused at once wherever a file is named") {
     const CommandFolder folder{{"a.json", with_kernel(kGood)}};
-    // Beside the folder: the names in it are compared.
+    // Outside the folder, whose file names are compared.
     const std::filesystem::path loop = folder.path().string() + "-loop";
     std::filesystem::remove(loop);
     std::filesystem::create_symlink(loop.filename(), loop);

@@ -11,7 +11,7 @@
 using tessera::config::Json;
 using namespace tessera::test;
 
-/// The plan that a run reports, given to the same run as its plan.
+/// Pins the plan that a run reports as the plan of the same run.
 namespace {
 
 constexpr const char* kMachines[] = {R"({"extends": "bow", "tiles": 5})",
@@ -24,7 +24,7 @@ Json machine(const char* of) {
   return made;
 }
 
-/// The machine that a point names, or each of the three.
+/// The machine that a point names, or else all three.
 std::vector<Json> machines(const Point& point) {
   const bool names_one = std::ranges::any_of(
       point.sets, [](const std::string& set) { return set.starts_with("machine="); });

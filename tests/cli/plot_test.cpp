@@ -17,10 +17,10 @@ using namespace tessera::test;
 
 using namespace tessera;
 
-/// `tessera plot` of sweeps and runs. Tests that draw are skipped where gnuplot is not installed.
+/// Tests of `tessera plot` on sweeps and runs. Tests that draw are skipped without gnuplot.
 namespace {
 
-/// Keys of a product whose trace has exchanges.
+/// Keys of a product whose trace contains exchanges.
 constexpr const char* kTraced = R"("m": 64, "n": 64, "k": 64)";
 
 void sweep(const CommandFolder& folder) {
@@ -30,7 +30,7 @@ void sweep(const CommandFolder& folder) {
       "--out s --quiet");
 }
 
-/// Options of plot in the head of a paper's set, behind "tessera "; empty: none.
+/// The arguments of "tessera plot ..." in the head of a paper's set; empty if there are none.
 std::string plot_in(const std::string& text) {
   const std::size_t first = text.find("tessera plot ");
   if (first == std::string::npos) return "";
@@ -38,7 +38,7 @@ std::string plot_in(const std::string& text) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// A set's table as though each point took longer than the one before.
+/// A set's table with made-up times: each point takes longer than the one before.
 std::string table_of(const command::ValidationSet& set) {
   std::vector<command::Row> rows;
   for (const command::ValidationPoint& point : set.points) {
@@ -147,7 +147,7 @@ TEST_SUITE("cli") {
     CHECK(names.contains("s/plots/lines-time.seconds.svg"));
     CHECK(folder.call("plot s --format svg --width 3.3in").out ==
           folder.call("plot s --format svg --width 3.3in").out);
-    // Elsewhere the sweep is named too.
+    // In another folder the file name includes the sweep's.
     std::filesystem::copy(folder.path() / "s", folder.path() / "t",
                           std::filesystem::copy_options::recursive);
     CHECK(folder.call("plot s --format svg --out p").out.starts_with("p/lines-s.svg\n"));
@@ -215,7 +215,7 @@ TEST_SUITE("cli") {
     CHECK(told("--where dtype=f16") ==
           "left out: 1 point that does not fit, 1 with a wrong result, 1 not simulated\n");
     CHECK(told("--kind bars --x dtype --where machine.tiles=1") == "");
-    // A value that all configs share holds for those without a report too.
+    // A value that all configs share also applies to points without a report.
     CHECK(told("--where dtype=f16 --where workload.m=3") == told("--where dtype=f16"));
     check_refused(folder, "plot s --where dtype=f32 --where machine.tiles=2",
                   {"machine.tiles=2: no point with this value has a correct result: 1 point that "

@@ -17,7 +17,7 @@ std::uint64_t sum(const std::string& csv, const std::string& column) {
   std::string line, cell;
   std::getline(lines, line);
   std::istringstream heads(line);
-  std::size_t from_end = 0;  // texts before may hold commas
+  std::size_t from_end = 0;  // counted from the end, since texts in front may contain commas
   for (bool found = false; std::getline(heads, cell, ',');) {
     found = found || cell == column;
     if (found) ++from_end;
@@ -32,7 +32,7 @@ std::uint64_t sum(const std::string& csv, const std::string& column) {
   return sum;
 }
 
-/// Cycles of worker contexts in report.json, but for those that were empty.
+/// Cycles of worker contexts in report.json, except empty ones.
 std::uint64_t busy(const CommandFolder& folder) {
   const auto report = folder.json("out/report.json");
   std::uint64_t cycles = 0;

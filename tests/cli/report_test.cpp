@@ -9,7 +9,7 @@
 
 using namespace tessera::test;
 
-/// `tessera report` of finished runs.
+/// Tests of `tessera report` on finished runs.
 namespace {
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -184,7 +184,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "report one",
                   {"one/tile_steps.npy: found <u4 [1, 4, 3], expected <u4 [rows, 3, 3]"});
     folder.done("run - --out one --set report.tile_steps=0 --quiet", small_config(3));
-    CHECK(!folder.has("one/tile_steps.npy"));  // another run's than the other files
+    CHECK(!folder.has("one/tile_steps.npy"));  // an old file would be of another run
     std::filesystem::remove(folder.path() / "one/traffic.csv");
     check_refused(folder, "report one", {"one/traffic.csv: cannot be read: No such file"});
     std::filesystem::remove(folder.path() / "one/tiles.csv");

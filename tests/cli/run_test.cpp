@@ -65,7 +65,7 @@ TEST_SUITE("cli") {
         folder.done("run - --out blocks --set machine.tile.matrix_unit.smaller_blocks=true",
                     product_config(1, R"("m": 16, "n": 16, "k": 16, "dtype": "f16")"));
     CHECK(holds(blocks.out, "smaller_blocks: the matrix unit multiplied no smaller blocks"));
-    // Unused keys that a preset gives are in the report alone.
+    // Unused keys from a preset are listed only in the report.
     CHECK(!holds(folder.done("run - --out two", small_config(2)).out, "unused"));
     CHECK(folder.json("two/report.json").at("unused") ==
           folder.json("one/report.json").at("unused"));
@@ -94,7 +94,7 @@ TEST_SUITE("cli") {
       std::string points;
       for (const Json& part : base.at("unused")) {
         std::string key = part.at("key");
-        // A unit of another shape may be worth another plan.
+        // Another shape of the unit may change the plan.
         const bool planned = holds(key, "matrix_unit");
         std::string pointer = "/" + key;
         std::erase(pointer, ']');
@@ -108,7 +108,7 @@ TEST_SUITE("cli") {
       std::istringstream answers(folder.done("eval config.json --stdin", points).out);
       for (std::string line; std::getline(answers, line);) {
         const Json answer = parsed_json(line);
-        if (answer.at("status") != "done") continue;  // not allowed
+        if (answer.at("status") != "done") continue;  // an invalid value
         CAPTURE(answer.at("line").dump());
         CHECK(answer.at("report").at("time") == base.at("time"));
       }

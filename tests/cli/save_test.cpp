@@ -13,7 +13,7 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// Inputs and results in files.
+/// Tests of input and result files.
 namespace {
 
 /// Keys of the product: C is [40, 20].

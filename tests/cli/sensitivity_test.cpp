@@ -8,7 +8,7 @@
 
 using namespace tessera::test;
 
-/// `tessera sensitivity`: how runs answer to their machine.
+/// Tests of `tessera sensitivity`: how runs react to their machine.
 namespace {
 
 std::string small_product() { return product_config(8, R"("m": 96, "n": 128, "k": 160)"); }

@@ -13,7 +13,7 @@ using namespace tessera;
 using config::Json;
 using test::CommandFolder;
 
-/// Runs as users see them, as kernels state them in points.json: messages and refusals.
+/// Runs as users see them, from the kernels' points.json: reports, messages and refusals.
 namespace {
 
 std::vector<std::string> parts(const Json& message) {
@@ -21,15 +21,15 @@ std::vector<std::string> parts(const Json& message) {
   return message.get<std::vector<std::string>>();
 }
 
-/// Writes a.json, the config that the point is set over, and the files beside it.
+/// Writes a.json, the config that the point is set over, and its files.
 void write_all(const CommandFolder& folder, const test::Point& point) {
   folder.write("a.json", point.facts.at("base").dump());
   test::write_files(folder, point);
 }
 
-/// The report of a point's run, which prints what it leaves out or warns of. With `before` such a
-/// run has left its tensors in the folder `given`, and those of this run are told too. With
-/// `equations` tensors of the run are what they say.
+/// Runs a point, checks that it prints what it dropped and its warnings, and returns its report.
+/// With `before` such a run has first saved its tensors to the folder `given`; the report then has
+/// hashes of this run's tensors. With `equations` saved tensors must satisfy them.
 Json reported(const test::Point& point) {
   CAPTURE(point.describe());
   const CommandFolder folder;
@@ -56,7 +56,7 @@ Json reported(const test::Point& point) {
   return report;
 }
 
-/// The point with its `inputs` from files: what a run before it has saved, with keys `saves`.
+/// The point with its `inputs` read from the tensors of a preceding run with keys `saves`.
 test::Point with_saved(test::Point point, Json saves, Json given) {
   for (const auto& each : point.facts.at("inputs").items()) {
     saves[each.key()] = nullptr;
@@ -68,7 +68,7 @@ test::Point with_saved(test::Point point, Json saves, Json given) {
   return test::with(point, given);
 }
 
-/// Checks what is stated of a run.
+/// Checks the report that a point states.
 void check_told(const test::Point& point) {
   CAPTURE(point.describe());
   const Json report = reported(point);

@@ -10,10 +10,10 @@
 
 using namespace tessera::test;
 
-/// Runs that end before their result: no progress, no room.
+/// Runs that end without a result: no progress, or no space.
 namespace {
 
-/// Runs for more than 3000 cycles.
+/// A run of more than 3000 cycles.
 std::string run_small(const std::string& more) {
   return fmt::format("run {} --set workload.elements_per_worker=2000 {}", small_file(), more);
 }
@@ -66,7 +66,7 @@ TEST_SUITE("cli") {
     check_refused(
         folder, small + "--out /proc/results",
         {"/proc/results: cannot be the folder of the results: /proc/", "cannot be written: "});
-    // A limit on the size of files stands for a full disk: report.json needs more.
+    // A limit on file sizes emulates a full disk: report.json is larger.
     const std::string limited = fmt::format("ulimit -f 4; exec {} {}", TESSERA_PROGRAM, small);
     check_refused(folder, fmt::format("--version >.version && ({} --out full)", limited),
                   {"full/report.json: cannot be written: File too large"}, 5);
@@ -76,7 +76,7 @@ TEST_SUITE("cli") {
     const CommandFolder folder;
     const std::string one_tile = run_small("--set machine.tiles=1 --out .full");
     for (const std::string& command : {one_tile, std::string("schema"), std::string("--help")}) {
-      // In parentheses: the test's own redirection comes after.
+      // In parentheses, since the test's own redirection follows.
       const std::string full = fmt::format("({} {} >/dev/full)", TESSERA_PROGRAM, command);
       check_refused(folder, "--version >.version && " + full,
                     {"standard output: cannot be written"}, 5);

@@ -10,13 +10,13 @@
 
 using namespace tessera::test;
 
-/// Content of a sweep's folder, and who may write there.
+/// Contents of a sweep's folder, and which process may write there.
 namespace {
 
 namespace fs = std::filesystem;
 
 const std::string kSweep = "sweep small.json machine.tiles=1..4 --out s";
-/// Takes a minute and more; every second point takes a moment.
+/// Takes over a minute, although every second point is short.
 const std::vector<std::string> kLongAxes = {"machine.tile.sram_kib=600..624",
                                             "workload.elements_per_worker=6000,60"};
 const std::vector<std::string> kLong = {
@@ -70,7 +70,7 @@ TEST_SUITE("cli") {
     };
     CHECK(folder.interrupt(kLong, SIGINT, refused) == 130);
     CHECK(!folder.has("s/sweep.lock"));
-    CHECK(folder.call(kSweep).code == 2);  // the first one's files stay
+    CHECK(folder.call(kSweep).code == 2);  // refused; the first sweep's files stay
     folder.done("sweep small.json machine.tiles=1..4 --out t");
   }
 

@@ -33,11 +33,11 @@ TEST_SUITE("cli") {
         "machine.tiles,workload.dtype,identity.problem,identity.machine,workload.worker_elements,"
         "workload.workers,time.cycles,"));
     CHECK(holds(csv, "\n2,f32,"));
-    CHECK(csv.find("host") == csv.find("host_"));  // host_cycles, nothing of the host itself
+    CHECK(csv.find("host") == csv.find("host_"));  // host_cycles is the only host column
     CHECK(lines(csv) == 7);
     CHECK(lines(folder.read("s/points.jsonl")) == 6);
     CHECK(lines(folder.read("s/results.jsonl")) == 6);
-    // Once more: nothing runs, nothing changes. With a longer axis only the new points run.
+    // Again: nothing runs, nothing changes. With a longer axis only the new points run.
     CHECK(folder.call(call).out.starts_with("small: 6 points, 0 run now: 6 done\n"));
     CHECK(folder.read("s/results.csv") == csv);
     CHECK(folder.call("sweep small.json machine.tiles=1..5 workload.dtype=f16,f32 --out s")
@@ -124,7 +124,7 @@ TEST_SUITE("cli") {
     const std::string call = "sweep small.json workload.seed=1..1100 --out s";
     check_refused(folder, call, {"small: found 1,100 points to simulate, allowed 1,000", "--yes"});
     folder.done(call + " --dry-run");
-    // Only the points of the shard count.
+    // Counts only the shard's points.
     folder.done(call + " --shard 1/500");
     if (std::system("command -v script > /dev/null 2>&1") != 0) return;
     const std::string asked = fmt::format("cd {} && echo n | script -qefc '{} {}' said > /dev/null",
@@ -154,7 +154,7 @@ TEST_SUITE("cli") {
                                "not fit"));
     const std::string csv = folder.read("s/results.csv");
     CHECK(holds(csv, ",failed,"));
-    CHECK(!holds(csv, "over by"));  // the table stands in results.jsonl
+    CHECK(!holds(csv, "over by"));  // the table is only in results.jsonl
     CHECK(holds(folder.read("s/results.jsonl"), "over by"));
     const Answer stuck = folder.call(
         "sweep small.json workload.elements_per_worker=6000 --out t --set run.max_cycles=20");
@@ -210,7 +210,7 @@ TEST_SUITE("cli") {
     check_holds(calls, {"--time=5 ", "--dependency=afterany:12 "});
     const std::string script = folder.read("s/slurm/array.sh");
     check_holds(script, {"#SBATCH --array=1-2\n", "#SBATCH --cpus-per-task=2\n"});
-    // The nodes' commands.
+    // The commands of the nodes.
     const std::string at = (folder.path() / "s/slurm").string();
     for (const char* task : {"1", "2"}) {
       ::setenv("SLURM_ARRAY_TASK_ID", task, 1);

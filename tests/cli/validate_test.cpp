@@ -13,7 +13,7 @@ using namespace tessera::test;
 
 namespace {
 
-/// A product beside itself on more tiles: both shapes run in a moment.
+/// A product compared with itself on more tiles; both run within moments.
 constexpr const char* kSet = R"({
   "title": "a set", "evidence": "indirect", "citation": "nobody", "why": "the mill grinds slowly",
   "base": {"machine": {"extends": "bow", "tiles": 4},
@@ -65,7 +65,7 @@ TEST_SUITE("cli") {
     CHECK(small.ends_with(','));
     CHECK(holds(small, ",7,"));
     CHECK(holds(csv, ",1.5,"));
-    CHECK(holds(csv, "\nbest,64,1,"));  // most cycles; 50000 does not fit
+    CHECK(holds(csv, "\nbest,64,1,"));  // highest cycles; 50000 does not fit
     CHECK(holds(csv, "\nours alone,32,,"));
     CHECK(holds(small, ",indirect,near,pass,"));
     check_holds(answer.out, {"evidence: indirect: published of another machine",
@@ -156,7 +156,7 @@ TEST_SUITE("cli") {
               with_kernel("KERNEL"), point(400), point(800), point(1600), published));
       return folder.call("validate a.json");
     };
-    // A body of two slots for four f32, six cycles a slot.
+    // A loop body of two slots for four f32, six cycles a slot.
     const Answer good = judged(3);
     CAPTURE(good.out);
     CHECK(good.code == 0);
@@ -198,7 +198,7 @@ TEST_SUITE("cli") {
           "published_speedup": 3, "context": {{"elements": {0}}}}})",
                          n);
     };
-    // Time grows with the elements: a third of the baseline's has a third of its time.
+    // Time is proportional to the elements: a third of the baseline's takes a third of its time.
     const std::string points =
         fmt::format("{}, {}, {}, {}", point(8000), point(1000), point(400), point(2000));
     const auto judged = [&](int least) {
@@ -243,7 +243,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("what is near enough to published numbers is said by the kind of evidence alone") {
     const CommandFolder folder;
-    // 2000 elements a worker take 6000 cycles and what starts and ends them.
+    // 2000 elements a worker take 6000 cycles, plus start and end.
     const auto judged = [&](const char* kind, int published, const std::string& more = "") {
       folder.write("a.json", fmt::format(R"({{"title": "x", "evidence": "{}", "citation": "y", {}
           "base": {{"machine": {{"extends": "bow", "tiles": 1}},

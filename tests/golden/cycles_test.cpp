@@ -3,8 +3,8 @@
 #include "tests/cli/command.h"
 #include "tests/kernels/points.h"
 
-/// Exact figures of a few runs. A change here is a change of the model: the commit that makes it
-/// says why in its `Cycles:` line.
+/// Exact results of a few runs. If they change, the model has changed, and the commit gives the
+/// reason in its `Cycles:` line.
 TEST_SUITE("golden") {
   TEST_CASE("cycles, instructions, bytes and joules are exactly those of the last change") {
     for (const tessera::test::Point& point : tessera::test::points("golden")) {

@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint32_t kTiles = 3;
 constexpr std::uint32_t kRounds = 4;
 
-/// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, the host takes
-/// it.
+/// In each round the host gives every tile 100 x round + 10 x tile, the tile adds 1, and the host
+/// takes the sum.
 program::Program fed() {
   program::Program program(kTiles);
   const std::uint32_t codelet = program.add_codelet(sample::add_one());
@@ -42,7 +42,7 @@ program::Program fed() {
   return program;
 }
 
-/// 10 us and then 0.01 bytes a nanosecond: 12 bytes take 11.2 us.
+/// Latency 10 us, rate 0.01 bytes a nanosecond: 12 bytes take 11.2 us.
 MachineConfig slow_link() {
   MachineConfig config = sample::machine(kTiles);
   config.host.latency_us = 10;
@@ -55,8 +55,7 @@ std::string run(const RunOptions& options, const sample::View& view) {
   return sample::run(slow_link(), fed(), options, view);
 }
 
-/// Tile 0 sends what the host gives it to tile 1, in a zone of its own, which works on it and ends
-/// last.
+/// Tile 0 passes the host's word to tile 1, which is in another zone, works on it and ends last.
 program::Program passed_on() {
   program::Program program(2);
   program.part({0, 1});
@@ -123,7 +122,7 @@ TEST_SUITE("run") {
       return fmt::format("{} in {} supersteps, {} bytes", result.time.host.count(),
                          result.supersteps, result.host_bytes.count());
     };
-    constexpr std::uint64_t kEach = 10'000 + 1'200 - 1;  // from the start on: a cycle to the wait
+    constexpr std::uint64_t kEach = 10'000 + 1'200 - 1;  // less a cycle from start to wait
     CHECK(run({.measure_host = true}, view) ==
           fmt::format("{} in {} supersteps, 96 bytes", kEach * 2 * kRounds, 3 * kRounds));
   }

@@ -33,8 +33,8 @@ TEST_SUITE("run") {
         text += fmt::format("{}:{} ", index(step.last_tile), step.time.sync.count());
       return text;
     };
-    // Tile 2 spins longest in round 1, tile 0 in round 2 (it was given tile 2's word); exchanges
-    // end at once everywhere, so the lowest tile is named; a barrier closes the last one.
+    // Tile 2 spins longest in round 1, tile 0 in round 2 (it received tile 2's word); exchanges end
+    // everywhere in the same cycle, so the lowest tile is named; a barrier closes the last one.
     CHECK(run_ring(3, 2, view) == "2:90 0:90 0:90 0:90  4 5 3");
   }
 
@@ -42,7 +42,7 @@ TEST_SUITE("run") {
     for (const bool check_races : {false, true}) {
       sample::Program program = sample::ring(2, 1).program;
       const program::BufferId undefined =
-          sample::add_kept(program, 1, 4096);  // others take the place of some
+          sample::add_kept(program, 1, 4096);  // other buffers overlay parts of it
       const auto last_word = [&](const Simulation& machine, const RunResult&) {
         std::uint64_t word = 1;
         machine.memory().read({undefined, 4088}, std::as_writable_bytes(std::span(&word, 1)));

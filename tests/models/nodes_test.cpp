@@ -7,7 +7,7 @@
 
 using namespace tessera;
 
-/// Machines with nodes of several classes.
+/// Machines with several classes of nodes.
 namespace {
 
 using program::BufferId;
@@ -15,7 +15,7 @@ using program::Executor;
 using program::Program;
 using sample::add_words;
 
-/// Two compute tiles, two memories without workers, one tile with twelve workers.
+/// Two compute tiles, two memory nodes without workers, one tile with twelve workers.
 MachineConfig machine() {
   MachineConfig config = sample::machine(2);
   NodeConfig memory{"memory", 2, config.tile, {}};
@@ -41,7 +41,7 @@ std::string error_of(const MachineConfig& config, const Program& program,
       config, program, {}, [](const Simulation&, const RunResult&) { return "no error"; }, spoil);
 }
 
-/// `code` as the program of node `tile`, instead of its own.
+/// The error of running `code` on node `tile` in place of its own program.
 std::string fault_of(const MachineConfig& config, std::uint32_t tile,
                      const std::function<void(program::Assembler&)>& code) {
   return error_of(config, Program(node_count(config)), [&](program::Images& images) {

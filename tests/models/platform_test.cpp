@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kPlatformTiles = 40;
 constexpr std::uint32_t kPlatformRounds = 5;
 
-/// Drives one machine: starts it by its register, waits for the interrupt, reads memory.
+/// Drives one machine: starts it by its register, waits for the interrupt, reads its memory.
 class Initiator : public sc_core::sc_module {
  public:
   Initiator(const sc_core::sc_module_name& name, MachineModule& machine,
@@ -107,7 +107,7 @@ TEST_SUITE("run") {
           machine->load(program, loaded.images, 0);
         }
         sc_core::sc_start();
-        // The first step is not measured, so the whole takes longer than the cycles told.
+        // The first step is not measured, so the run takes longer than the reported cycles.
         const double least = static_cast<double>(one.cycles().count()) / 1.85e9;
         for (const Initiator* initiator : {&first, &second}) {
           const double taken = (initiator->ended - initiator->started).to_seconds();

@@ -21,7 +21,7 @@ std::shared_ptr<const program::CodeImage> code(const Write& write) {
   return image;
 }
 
-/// Runs a machine of as many tiles as there are programs; returns how it ended.
+/// Runs a machine with one tile for each program; returns how it ended.
 std::string run(const std::vector<Write>& tiles, const RunOptions& options = {}) {
   return in_child([&] {
     program::Images images;

@@ -15,11 +15,10 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
-// A platform of somebody else's, in C++17: machines, each with what drives it. `platform fs|ps
-// CONFIG C.npy OTHER_CONFIG OUTSIDE_CONFIG`: prints the cycles of the first two; fails unless
-// tensor C, read through the socket of the first, is that of the file. Two more machines, of the
-// last config, have their operands in a memory of the platform's: one loosely timed, one of four
-// phases.
+// A third-party platform in C++17: machines, each with a driver. `platform fs|ps CONFIG C.npy
+// OTHER_CONFIG OUTSIDE_CONFIG` prints the cycles of the first two, and fails unless tensor C, read
+// through the first one's socket, equals the file's. Two more machines, of the last config, have
+// their operands in the platform's own memory, which is once loosely timed and once of four phases.
 namespace {
 
 void require(bool holds, const std::string& what) {
@@ -28,7 +27,7 @@ void require(bool holds, const std::string& what) {
   std::exit(1);
 }
 
-/// Loads a machine, starts it after `begin` by its method or its register, and waits for the end.
+/// Loads a machine, starts it after `begin` by its method or register, and waits for the end.
 class Driver : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<Driver> socket;
@@ -106,8 +105,8 @@ class Driver : public sc_core::sc_module {
   bool by_register_;
 };
 
-/// A memory that answers 50 ns after a request: what a blocking access waits for, and what lies
-/// between BEGIN_REQ and BEGIN_RESP.
+/// A memory with 50 ns between a request and its answer: a blocking access waits for them, and they
+/// separate BEGIN_REQ and BEGIN_RESP.
 class Memory : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<Memory> socket;
@@ -158,7 +157,7 @@ class Memory : public sc_core::sc_module {
   tlm_utils::peq_with_cb_and_phase<Memory> answers_;
 };
 
-/// The numbers of a .npy file.
+/// The data bytes of a .npy file.
 std::vector<unsigned char> numbers_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(in), {}};
@@ -183,7 +182,7 @@ void refuse_a_wrong_config() {
 
 int sc_main(int argc, char* argv[]) {
   require(argc == 6, "usage: platform fs|ps CONFIG C.npy OTHER_CONFIG OUTSIDE_CONFIG");
-  // After modules are there, which SystemC allows as long as nobody asked for times.
+  // After the modules are built, which SystemC allows until times are used.
   refuse_a_wrong_config();
   tessera::Machine first("first", tessera::Machine::Config::from_file(argv[2]));
   tessera::Machine second("second", tessera::Machine::Config::from_file(argv[4]));

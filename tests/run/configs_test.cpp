@@ -20,7 +20,7 @@ using test::holds;
 
 namespace {
 
-/// No run takes less than its lower bound, or more of a peak than all.
+/// No run is faster than its lower bound, and no rate exceeds its peak.
 void check_limits(const test::Json& report) {
   CHECK(report.at("bound").at("times_bound") >= 1);
   CHECK(report.at("rate").at("fraction_of_peak") <= 1);
@@ -28,7 +28,7 @@ void check_limits(const test::Json& report) {
     CHECK(report.at("traffic").at("ports").at("share") <= 1);
 }
 
-/// The config that a report of it has.
+/// The resolved config that a report contains.
 test::Json resolved(const std::string& file, const std::vector<std::string>& sets = {}) {
   return config::load_config(file, sets, kernels::catalogue(), config::machine_presets()).resolved;
 }
@@ -71,13 +71,13 @@ TEST_SUITE("run") {
         for (const test::Point& point : test::combinations(stated)) {
           CAPTURE(point.describe());
           std::vector<std::string> sets = point.sets;
-          sets.emplace_back("machine.energy=null");  // external memory has prices of its own
+          sets.emplace_back("machine.energy=null");  // external memory has separate prices
           const std::string file =
               fmt::format("{}/configs/runs/{}.json", TESSERA_SOURCE, point.config);
           std::optional<test::Json> first;
           try {
             first = resolved(file, sets);
-          } catch (const UserError&) {  // the list sets it over something else
+          } catch (const UserError&) {  // not every list's points are set over the config
             continue;
           }
           CHECK(resolved(folder.write("given.json", first->dump())) == *first);

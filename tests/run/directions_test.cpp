@@ -20,7 +20,7 @@ Direction difference(const std::string& key, double from, double to, double expe
   return {key, from, to, std::move(metric), expected, expected, true};
 }
 
-/// A chain in which each instruction takes the result of the one before takes its latency.
+/// A chain of instructions that each depend on the previous one takes their latencies.
 std::vector<Direction> latencies() {
   const auto chain = [](const char* name, const Instruction& instruction) {
     return ratio(fmt::format("tile.latency.{}", name), 3, 12, 4, loop({instruction}));
@@ -42,7 +42,7 @@ std::vector<Direction> latencies() {
           chain("matrix", r_type(amp_h, 1, 1, 2))};
 }
 
-/// Instructions that depend on nothing wait for their unit, or hold their slots.
+/// Independent instructions wait for their unit, or occupy their slots.
 std::vector<Direction> rates() {
   const auto unit = [](const char* key, const Instruction& instruction) {
     return ratio(fmt::format("tile.{}", key), 3, 12, 4, loop({instruction}));
@@ -82,7 +82,7 @@ std::vector<Direction> control() {
                 loop({r_type(amp_bf16, 0, 4, 0)}, engine::Role::worker, "single"))};
 }
 
-/// The law of a kernel: by how much a value of its report answers to a key.
+/// A kernel's stated law: how a value of its report reacts to a key.
 Direction stated(const std::string& key, const Json& law, Metric metric) {
   const double from = law.at("from"), to = law.at("to");
   if (law.contains("between"))
@@ -114,7 +114,7 @@ void list_numbers(const Json& schema, const std::string& path, std::set<std::str
   for (const char* choice : {"anyOf", "oneOf"})
     if (schema.contains(choice))
       for (const Json& each : schema.at(choice)) list_numbers(each, path, keys);
-  // "integer", or that and "null".
+  // "integer", or a list of it and "null".
   const Json type = schema.value("type", Json());
   const Json& first = type.is_array() ? type.at(0) : type;
   if (first == "integer" || first == "number") keys.insert(path);
@@ -146,14 +146,14 @@ TEST_SUITE("run") {
     list_numbers(schema.at("properties").at("machine"), "", keys);
     CHECK(keys.size() > 50);
     for (const Direction& each : directions()) keys.erase(each.key);
-    // The vector unit, of one shape a type, and the memory of a core's code: tests/kernels/convnet
-    // and gemm.
+    // Keys of the vector unit, with one shape for each type, and of a core's program memory are
+    // tested in tests/kernels/convnet and gemm.
     keys.erase("tile.program_kib");
     for (const char* const type : {"i8", "i16", "bf16"}) {
       keys.erase(fmt::format("tile.matrix_unit.{}.inputs", type));
       keys.erase(fmt::format("tile.matrix_unit.{}.outputs", type));
     }
-    // Joules and mm2 by unit: tests/models/energy has a case for each.
+    // Joules and mm2 by unit are tested one by one in tests/models/energy.
     std::erase_if(keys, [](const std::string& key) { return key.starts_with("energy."); });
     for (const std::string& left : keys) FAIL_CHECK("no run is bound by machine." << left);
   }

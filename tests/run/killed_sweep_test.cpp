@@ -14,7 +14,7 @@ TEST_SUITE("slow") {
     sweep.insert(sweep.end(), {"--out", "s"});
     const Stopwatch swept;
     REQUIRE(test::wait_for(test::start(folder, sweep)) == 0);
-    const double a_point = 2 * swept.seconds() / 200;  // on two processes
+    const double a_point = 2 * swept.seconds() / 200;  // with two processes
     const std::vector<std::string> run = {"run",   "product.json",  "--out",     "r",
                                           "--set", "workload.k=32", "--threads", "1"};
     const Stopwatch alone;

@@ -13,7 +13,7 @@
 
 using namespace tessera::test;
 
-/// Figures of traces show what the tests' own readers find in the files.
+/// Compares plots of traces with what the tests' own readers find in the files.
 namespace {
 
 constexpr std::uint64_t kClockFemtoseconds = 540541;  // a cycle of 1.85 GHz
@@ -21,7 +21,7 @@ constexpr std::uint64_t kClockFemtoseconds = 540541;  // a cycle of 1.85 GHz
 /// Lines of the figure's table without its header, sorted.
 using Lines = std::vector<std::string>;
 
-/// A product that exchanges, on 24 tiles, of which some are traced.
+/// A product with exchanges on 24 tiles, some of which are traced.
 const std::string kProduct =
     "--set machine.tiles=24 --set workload.m=90 --set workload.n=70 --set workload.k=130 "
     "--trace-tiles 0,5-6 ";
@@ -41,11 +41,11 @@ Lines plotted(const CommandFolder& folder, const std::string& options) {
   return lines;
 }
 
-/// The lines that the figure's table should have, from the slices of a Perfetto trace.
+/// The expected lines of the figure's table, from the slices of a Perfetto trace.
 Lines lines_of_slices(const PerfettoTrace& trace) {
   Lines lines;
   for (const Slice& slice : trace.slices) {
-    /// The component of the track's path behind `front`.
+    /// The rest of the track's path component that begins with `front`.
     const auto part = [&](const std::string& front) {
       const std::size_t at = slice.track.find(front) + front.size();
       return at < front.size() ? "" : slice.track.substr(at, slice.track.find('/', at) - at);
@@ -70,7 +70,7 @@ Lines lines_of_slices(const PerfettoTrace& trace) {
   return lines;
 }
 
-/// Those of tiles, workers and transfers, from the signals of a VCD.
+/// The expected lines for tiles, workers and transfers, from the signals of a VCD.
 Lines lines_of_vcd(const Vcd& vcd) {
   Lines lines;
   const auto cycle = [](std::uint64_t at) { return at / kClockFemtoseconds; };
@@ -219,7 +219,7 @@ TEST_SUITE("run") {
       const Lines lines = plotted(folder, file);
       for (std::size_t tile = 0; tile < tiles.rows; ++tile) {
         CAPTURE(tile);
-        // Each cycle from 0 on is in one state. Time that is not measured moves nothing.
+        // Each cycle from 0 on is in one state; unmeasured time is not exchange.
         double all = 0, moving = 0, end = 0;
         for (const std::string& line : lines) {
           if (!line.starts_with(fmt::format("tile,{},", tile))) continue;

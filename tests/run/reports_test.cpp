@@ -21,7 +21,7 @@ using namespace tessera::test;
 
 namespace {
 
-/// Runs on 12 tiles where a point does not say otherwise.
+/// Runs use 12 tiles unless a point sets the number.
 constexpr const char* kTiles = " --set machine.tiles=12";
 
 struct Files {
@@ -41,8 +41,8 @@ Files run_point(const CommandFolder& folder, const Point& point, const std::stri
           folder.read("result/buffers.csv"), folder.read("result/tile_steps.npy")};
 }
 
-/// Files of every point on one host thread, checked in full and for races: run once for all tests
-/// that read them.
+/// The files of every point on one host thread, with full checks and race checks. Run once for all
+/// tests that read them.
 const std::vector<Files>& files_of_points() {
   static const std::vector<Files> files = [] {
     std::vector<Files> all;
@@ -68,7 +68,7 @@ void note_unknown(const tessera::command::Glossary& glossary, const std::string&
   }
 }
 
-/// The report without what may differ between hosts, engines, numbers of threads and checks.
+/// The files without parts that may differ by host, engine, number of threads and checks.
 std::string lasting(Files files) {
   for (const char* section : {"host", "check", "identity"}) files.report.erase(section);
   files.report.at("config").erase("run");
@@ -76,7 +76,7 @@ std::string lasting(Files files) {
          files.tile_steps;
 }
 
-/// The part that a timing run reports too.
+/// The part that a timing run reports, too.
 std::string without_values(Files files) {
   files.report = tessera::report::without_values(files.report);
   return lasting(std::move(files));
@@ -88,7 +88,7 @@ TEST_SUITE("run") {
   TEST_CASE("reports do not depend on the engine, the number of host threads, or checks") {
     const std::vector<Point> runs = points("runs");
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      // These ran in the interpreter, as accesses are recorded.
+      // These ran in the interpreter, since accesses are recorded.
       const std::string first = lasting(files_of_points()[i]);
       const CommandFolder folder;
       const std::string native = fmt::format("--threads {}", 2 + i % 2);
@@ -115,7 +115,7 @@ TEST_SUITE("run") {
         told = true;
       }
     }
-    // Those whose time depends on no value, and some in which values decide.
+    // Kernels whose time depends on no value, and some whose time does.
     CHECK(timed.size() >= 10);
     CHECK(timed.size() < all.size());
     CHECK(told);
@@ -222,7 +222,7 @@ TEST_SUITE("run") {
           parts += part;
           sums[name] += part;
         }
-        // Nodes behind the compute tiles may have no contexts.
+        // Nodes after the compute tiles may have no contexts.
         const bool computes = static_cast<double>(tile) <
                               files.report.at("config").at("machine").at("tiles").get<double>();
         CHECK(parts == (computes ? contexts * cycles : 0));

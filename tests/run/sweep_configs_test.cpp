@@ -11,8 +11,8 @@ using namespace tessera;
 using test::CommandFolder;
 using test::holds;
 
-/// The commands that configs/sweeps name in their comments, as they stand there, but of small
-/// sizes on few tiles.
+/// Runs the commands in the comments of configs/sweeps literally, but with small sizes on few
+/// tiles.
 namespace {
 
 std::string made_small(std::string text) {

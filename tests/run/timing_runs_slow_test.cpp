@@ -8,7 +8,7 @@ using namespace tessera::test;
 
 namespace {
 
-/// The sets of a machine of the matrix, without those of its workload.
+/// The machine's keys of a point in the matrix, without those of its workload.
 std::vector<std::string> machine_sets(const MachinePoint& point) {
   std::vector<std::string> sets = run_of(point).sets;
   std::erase_if(sets, [](const std::string& set) { return !set.starts_with("machine."); });
@@ -33,7 +33,7 @@ TEST_SUITE("slow") {
   }
 
   TEST_CASE("timing runs of drawn problems on machines of the matrix say what full runs say") {
-    constexpr std::size_t kDraws = 40;  // of each statement
+    constexpr std::size_t kDraws = 40;  // for each statement
     const std::vector<MachinePoint> machines = pairwise_points();
     std::size_t next = 0;
     for (const Point& stated : points("predicted")) {

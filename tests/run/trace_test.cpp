@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kCycleFemtoseconds = 540541;  // of 1.85 GHz
 const std::string kSupersteps = "machine/supersteps, phases of the last tile";
 
-/// A product that exchanges, on 24 tiles; traced with its workers.
+/// A traced product with exchanges on 24 tiles.
 Answer run_product(const CommandFolder& folder, const std::string& options) {
   Answer answer = folder.done(fmt::format(
       "run {}/configs/runs/quickstart.json --out result --set machine.tiles=24 --set workload.m=90 "
@@ -36,7 +36,7 @@ std::string without_host(const std::string& text) {
   return report.dump(2);
 }
 
-/// The cycles of a track's slices of one name.
+/// The total cycles of a track's slices with one name.
 double cycles(const std::vector<Slice>& slices, const std::string& name) {
   double sum = 0;
   for (const Slice& slice : slices)

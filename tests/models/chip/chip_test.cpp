@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kTileBytes = std::uint64_t{16} * 1024;  // as sample::machine's
 
-/// An initiator of its own, as a debugger would be.
+/// An external TLM initiator, as a debugger would be.
 class Debugger : public sc_core::sc_module {
  public:
   explicit Debugger(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") {}
@@ -30,7 +30,7 @@ class Debugger : public sc_core::sc_module {
   }
 };
 
-/// Elaborates a chip of two idle tiles, and nodes of 64 KiB; lets `body` use the debugger.
+/// Elaborates a chip of two idle tiles and `nodes` nodes of 64 KiB; `body` uses the debugger.
 std::string with_chip(const std::function<std::string(Debugger&)>& body, std::uint32_t nodes = 0) {
   return in_child([&] {
     MachineConfig config = sample::machine(2);

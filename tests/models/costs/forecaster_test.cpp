@@ -4,7 +4,7 @@ using namespace tessera;
 
 TEST_SUITE("unit") {
   TEST_CASE("a forecast does not depend on what was asked before, nor on threads") {
-    // Each kernel has every third move, so that each move meets kernels of all sorts.
+    // Each kernel tests every third perturbation, so that each perturbation meets several kernels.
     std::size_t kernel = 0;
     for (const test::Point& point : test::small_points()) {
       test::Sets asked;

@@ -11,7 +11,7 @@ using program::Reg;
 
 namespace {
 
-/// `instructions` adds of a worker or the supervisor, then its end.
+/// `instructions` adds and the end, for a worker or the supervisor.
 program::Codelet adds(std::uint32_t instructions, Executor executor) {
   program::Assembler code;
   for (std::uint32_t i = 0; i < instructions; ++i) code.add_immediate(Reg::t0, Reg::t0, 1);
@@ -35,7 +35,7 @@ std::uint64_t cycles(const MachineConfig& machine, std::uint32_t instructions, E
   return costs.tile(sample(instructions, executor)).compute_cycles;
 }
 
-/// Exchanges of a tile with itself around an empty compute set.
+/// `count` exchanges of a tile with itself.
 program::Program exchanges(std::uint32_t count) {
   program::Program program(1);
   const auto buffer = program.add_buffer({TileId{0}, 16, 8, true, {}, {}, "bytes"});
@@ -44,7 +44,7 @@ program::Program exchanges(std::uint32_t count) {
   return program;
 }
 
-/// Each tile stores so many bytes behind those of the tile before.
+/// Each tile stores `bytes` bytes, at consecutive addresses.
 std::vector<OuterLoad> stores(std::uint32_t tiles, std::uint32_t bytes) {
   std::vector<OuterLoad> loads;
   for (std::uint32_t tile = 0; tile < tiles; ++tile)

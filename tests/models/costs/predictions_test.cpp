@@ -16,7 +16,7 @@ using namespace tessera;
 
 namespace {
 
-/// A point of every kernel on a machine whose contexts compete.
+/// The smallest point of every kernel, on a machine whose contexts share a pipeline.
 std::vector<config::Config> configs() {
   static const Catalogue kCatalogue = kernels::catalogue();
   std::vector<config::Config> made;
@@ -30,13 +30,13 @@ std::vector<config::Config> configs() {
   return made;
 }
 
-/// The plan and the predicted cycles.
+/// The plan and the predicted cycles, as text.
 std::string answer(const config::Config& config, MachineCosts& costs) {
   const std::unique_ptr<Workload> workload = config.workload->plan(costs);
   return fmt::format("{} {}", workload->plan().dump(), workload->prediction().cycles);
 }
 
-/// Those of all, one after the other.
+/// The answers of all configs, one after the other.
 std::vector<std::string> answers(std::span<const config::Config> configs, MachineCosts& costs) {
   std::vector<std::string> found;
   for (const config::Config& config : configs) found.push_back(answer(config, costs));
@@ -49,7 +49,7 @@ TEST_SUITE("unit") {
   TEST_CASE("plans and predictions are the same cold and warm, on any number of host threads") {
     const std::vector<config::Config> all = configs();
     std::vector<std::string> warm, backwards, alone;
-    // Beside this thread: in the other order, and each with costs of its own.
+    // In parallel with this thread: in reverse order, and each with its own costs.
     std::thread other([&] {
       MeasuredCosts costs(all.front().machine);
       for (std::size_t i = all.size(); i-- > 0;) backwards.push_back(answer(all[i], costs));

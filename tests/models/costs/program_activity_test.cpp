@@ -13,7 +13,7 @@ using program::Reg;
 
 namespace {
 
-/// Loads the word at argument 0; adds one as often as it says.
+/// Loads the word at argument 0 and runs that many iterations of adding one.
 program::Codelet count_up() {
   program::Assembler code;
   code.load_word(Reg::t0, Reg::a0, 0);

@@ -14,7 +14,7 @@
 namespace tessera::energy {
 namespace {
 
-/// In proportion, however small: joules here are 1e-12.
+/// Compares relatively at any magnitude: joules here are about 1e-12.
 doctest::Approx near(double value) { return doctest::Approx(value).epsilon(1e-9).scale(1e-30); }
 
 constexpr const char* kTable = R"({"node": "paper", "instruction_pj": 3, "fetch_bytes": 4,
@@ -30,7 +30,7 @@ constexpr const char* kTable = R"({"node": "paper", "instruction_pj": 3, "fetch_
            "control_um2": 400, "register_bit_um2": 0.3, "crosspoint_um2_per_byte": 2,
            "rest_mm2_per_tile": 3}})";
 
-/// Two tiles of 1 MiB at 1 GHz; SRAM 1 mm2 a MiB, so that its wires are 1 mm long.
+/// Two tiles of 1 MiB at 1 GHz; SRAM takes 1 mm2 a MiB, so that its wires are 1 mm long.
 MachineConfig machine() {
   MachineConfig config{.tiles = 2};
   config.tile.sram_kib = 1024;
@@ -44,7 +44,7 @@ MachineConfig machine() {
   return config;
 }
 
-/// A machine of which only SRAM and the rest have an area, so that logic is 6 mm2.
+/// A machine in which only SRAM and the rest have an area, so that logic is 6 mm2.
 MachineConfig plain_machine() {
   MachineConfig config = machine();
   config.energy.area = {.sram_mm2_per_mib = 1, .rest_mm2_per_tile = 3};
@@ -74,7 +74,7 @@ double joules(const EnergyResult& energy, const std::string& part) {
   return part_of(energy.joules, part);
 }
 
-/// 1000 of everything that is counted, on both tiles, in a microsecond at 1 GHz.
+/// A count of 1000 for every activity, on both tiles, in a microsecond at 1 GHz.
 RunResult busy_result() {
   RunResult result = idle_result();
   result.time.compute = Cycle(1000);
@@ -110,7 +110,7 @@ TEST_SUITE("unit") {
       return account(machine(), result);
     };
     using enum isa::Activity;
-    constexpr double kSramByte = 0.2 + 8 * 0.1;  // an array, and a side of 1 mm
+    constexpr double kSramByte = 0.2 + 8 * 0.1;  // an SRAM array, and wires of 1 mm
     const auto pj = [](double value) { return near(value * 1e-12); };
     CHECK(joules(only(integer), "integer") == pj(50));
     CHECK(joules(only(integer), "instructions") == pj(30));
@@ -159,26 +159,26 @@ TEST_SUITE("unit") {
     const double wire = 8 * 0.1;
     const auto sram = [&] { return joules(busy(config), "sram"); };
     const double before = sram();
-    config.energy.sram_bank_kib = 128;  // the root of four
+    config.energy.sram_bank_kib = 128;  // the square root of four
     CHECK(sram() == near(before * (2 * array + wire) / (array + wire)));
-    config.energy.sram_array_kib = 512;  // the number holds for an array of four times the bank
+    config.energy.sram_array_kib = 512;  // the number is for an array of four banks
     CHECK(sram() == near(before * (array / 2 + wire) / (array + wire)));
     config.energy.sram_array_kib = 32;
     config.energy.sram_bank_kib = 32;
     config.tile.sram_kib = 4096;
     CHECK(sram() == near(before * (array + 2 * wire) / (array + wire)));
-    config.energy.sram_bank_kib = 8192;  // no more than there is
+    config.energy.sram_bank_kib = 8192;  // limited to the SRAM's size
     CHECK(bank_kib(config.tile, config.energy) == 4096);
   }
 
   TEST_CASE("sizes of the machine move the parts of its area as the hardware grows") {
     using M = MachineConfig;
     struct Growth {
-      std::map<std::string, double> um2;  ///< a tile's, by part
+      std::map<std::string, double> um2;  ///< of a tile, by part
       void (*change)(M&);
     };
     const double bit = 0.3;
-    const double f16 = 3000. / 35768;  // of the vector units, a lane
+    const double f16 = 3000. / 35768;  // lane's share of the vector units
     const double f32 = 11884. / 35768;
     const Growth growths[] = {
         {{{"registers", 6 * (3072 + 2 * 16 * 32 + 14336) * bit}},
@@ -235,7 +235,7 @@ TEST_SUITE("unit") {
     MachineConfig twice = machine();
     twice.fabric.pair_sharing = false;
     const EnergyResult::Parts once = chip_area(twice);
-    twice.tiles = 4;  // and of the exchange four times, since all tiles choose among all
+    twice.tiles = 4;  // the exchange grows four times, since every tile selects among all
     CHECK(total(chip_area(twice)) == near(2 * (total(once) + part_of(once, "exchange"))));
   }
 
@@ -291,7 +291,7 @@ TEST_SUITE("unit") {
     for (const char* part :
          {"instructions", "integer", "floating", "matrix", "sram", "exchange", "host"})
       CHECK(joules(slow, part) == near(square * joules(nominal, part)));
-    // Clock power goes with f V^2, over a time that goes with 1 / f.
+    // Clock power is proportional to f V^2, and the time to 1 / f.
     CHECK(joules(slow, "clock") == near(square * joules(nominal, "clock")));
     const double power = 0.65 / 0.8 * std::exp(3 * (0.65 - 0.8));
     CHECK(joules(slow, "leakage") == near(power / 0.75 * joules(nominal, "leakage")));
@@ -301,7 +301,7 @@ TEST_SUITE("unit") {
     config.energy.leakage_exponent_per_volt = 6;
     CHECK(joules(busy(config), "leakage") ==
           near(1.0 / 0.8 * std::exp(6 * 0.2) / 2 * joules(nominal, "leakage")));
-    // Without points a slower clock changes power alone.
+    // Without voltage points a slower clock changes only power.
     without.clock_ghz = 0.5;
     CHECK(joules(busy(without), "matrix") == joules(nominal, "matrix"));
     CHECK(joules(busy(without), "leakage") == near(2 * joules(nominal, "leakage")));
@@ -311,7 +311,7 @@ TEST_SUITE("unit") {
     MachineConfig config = plain_machine();
     config.tiles = 64;
     config.tile.sram_kib = 1024;
-    config.fabric.columns = 8;  // and 4 rows of pairs on 16 x 16 mm
+    config.fabric.columns = 8;  // so 4 rows of pairs on 16 x 16 mm
     const fabric::Floorplan plan = floorplan(config);
     CHECK(plan.column_um == 2000);
     CHECK(plan.row_um == 4000);

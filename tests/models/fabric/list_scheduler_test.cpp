@@ -22,7 +22,7 @@ struct Result {
   }
 };
 
-/// Compiles, checks that no port does two things at a time, and counts descriptors.
+/// Compiles, checks that no port does two things at once, and counts descriptors.
 Result schedule(const Copies& copies, bool pair_sharing = true) {
   FabricConfig config;
   config.pair_sharing = pair_sharing;
@@ -38,7 +38,7 @@ Result schedule(const Copies& copies, bool pair_sharing = true) {
   return result;
 }
 
-/// Streams to `receivers` tiles from as many sources; cycles of the exchange.
+/// Eight sources send 400 bytes to all tiles (`distinct`: separate bytes to each); the makespan.
 std::uint64_t broadcast(std::uint32_t receivers, bool distinct) {
   Layout layout(receivers + 8);
   std::vector<std::uint32_t> to(receivers);
@@ -82,7 +82,7 @@ TEST_SUITE("theory") {
 
   TEST_CASE("splitting a multicast over time comes close to the bound") {
     // The published case: indivisible multicasts took 55 slots against a bound of 17, split ones
-    // 18. Here: 32 tiles without pairs, 2 multicasts each to 1..15 tiles, one slot long.
+    // 18. Here: 32 tiles without pairs, each with 2 multicasts of one slot to 1..15 tiles.
     const Copies copies = random_multicasts(32, 2, {1, 15}, {1, 1}, 5);
     const Result split = schedule(copies, false);
     CHECK(split.makespan <= split.bound + 2);
@@ -116,7 +116,7 @@ TEST_SUITE("theory") {
 
   TEST_CASE("long streams are cut only where that shortens the exchange") {
     Layout layout(8);
-    // One pair takes 4000 shared bytes and 4000 of its own each: bound 1500 cycles.
+    // One pair receives 4000 shared bytes, and 4000 separate ones each: the bound is 1500 cycles.
     const Copies gaps = {multicast(layout, 4, 4000, {0, 1}), multicast(layout, 5, 4000, {0}),
                          multicast(layout, 6, 4000, {1})};
     const Result cut = schedule(gaps);

@@ -13,7 +13,7 @@ namespace {
 using namespace patterns;
 using Direction = PortConfig::Direction;
 
-/// Four compute tiles, then two nodes with so many ports each way, in the fabric's rates.
+/// Four compute tiles, then two nodes with `sends` and `receives` ports' rates.
 MachineConfig machine(std::uint32_t sends, std::uint32_t receives, bool pair_sharing = false) {
   MachineConfig config{.tiles = 4};
   config.fabric.pair_sharing = pair_sharing;
@@ -37,7 +37,7 @@ std::uint64_t makespan(const MachineConfig& config, const Copies& copies) {
   return compiled(config, copies).makespan.count();
 }
 
-/// Node 4 sends 400 bytes of their own to every compute tile; or each of those as many to it.
+/// Node 4 sends separate 400 bytes to every compute tile; or each tile sends 400 bytes to it.
 Copies of_memory(bool from) {
   Layout layout(6);
   Copies copies;
@@ -62,7 +62,7 @@ TEST_SUITE("theory") {
       CHECK(makespan(machine(ports, 1), from_memory()) == cycles);
       CHECK(makespan(machine(1, ports), to_memory()) == cycles);
     }
-    // Streams that are cut fill three ports nearly, which the bound does not know.
+    // Cutting streams almost fills three ports; the bound ignores that streams are indivisible.
     CHECK(compiled(machine(3, 1), from_memory()).bound == Cycle(134));
   }
 

@@ -38,7 +38,7 @@ Copies gather(std::uint32_t senders, std::uint32_t bytes) {
   return copies;
 }
 
-/// Tile 0 sends `bytes` of its own to each of `receivers` tiles.
+/// Tile 0 sends separate `bytes` to each of `receivers` tiles.
 Copies scatter(std::uint32_t receivers, std::uint32_t bytes) {
   Layout layout(receivers + 1);
   Copies copies;
@@ -46,8 +46,8 @@ Copies scatter(std::uint32_t receivers, std::uint32_t bytes) {
   return copies;
 }
 
-/// Counts, cycle by cycle, what goes through every port of tiles that share nothing; the most that
-/// a tile sends and receives in a cycle, in bytes.
+/// The most bytes that any tile sends and receives in a cycle, counted cycle by cycle at every port
+/// of tiles without sharing.
 struct Peak {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
@@ -102,7 +102,7 @@ TEST_SUITE("theory") {
     CHECK(makespan(rates(4, 4), scatter(4, 400)) == 400);
     Layout layout(9);
     const Copies once = {multicast(layout, 0, 400, {1, 2, 3, 4, 5, 6, 7, 8})};
-    CHECK(makespan(rates(16, 4), once) == 100);  // to all at the rate of one
+    CHECK(makespan(rates(16, 4), once) == 100);  // to all receivers in the time of one
   }
 
   TEST_CASE("rates that do not divide each other are held exactly") {
@@ -217,7 +217,7 @@ TEST_SUITE("theory") {
   TEST_CASE("a stream too many on a port is found") {
     const Copies copies = gather(3, 8);
     FabricConfig config = rates(4, 8);
-    config.kind = "ideal";  // starts all at once
+    config.kind = "ideal";  // starts all copies at once
     const auto exchange = make_exchange_compiler(config)->compile(0, copies);
     CHECK_THROWS_AS(verify_ports(exchange.lists, config), Defect);
     verify_ports(exchange.lists, rates(4, 12));
@@ -235,7 +235,7 @@ TEST_SUITE("theory") {
       const auto predicted = [&](const ExchangeLoad& load) {
         return estimate(config, load).count();
       };
-      // Each tile of 8 x 16 takes a row's pieces, shared by pairs, and a column's.
+      // Each tile of 8 x 16 receives a row's pieces, shared by pairs, and a column's.
       const Copies grid = gemm_grid(8, 16, 1, 64000, 24000);
       near(predicted({4000 + 3000, 24000, 64000, 128}), compiler->cycles(grid).count());
       const Copies all = all_to_all(40, 256);
@@ -264,7 +264,7 @@ TEST_SUITE("timing") {
     CHECK(done(0, 1) == 101);           // the other tile of the pair
     CHECK(done(0, 7) == 101 + 3 * 3);   // along the row
     CHECK(done(0, 8) == 101 + 3);       // the next row begins
-    CHECK(done(39, 0) == 101 + 3 * 7);  // the other corner of 4 x 5 pairs
+    CHECK(done(39, 0) == 101 + 3 * 7);  // the opposite corner of 4 x 5 pairs
     CHECK(done(7, 8) == 101 + 3 * 4);
   }
 }

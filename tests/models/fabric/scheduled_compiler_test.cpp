@@ -44,7 +44,7 @@ class Draw {
   }
 
  private:
-  /// Streams from the first `senders` tiles to the first `receivers`.
+  /// Random streams from the first `senders` tiles to the first `receivers`.
   Copies between(std::uint32_t tiles, std::uint32_t senders, std::uint32_t receivers) {
     Layout layout(tiles);
     Copies copies;

@@ -12,7 +12,7 @@ namespace {
 
 using namespace patterns;
 
-/// Changes one word of a tile's list and tells what the fabric says.
+/// Changes one word of a tile's list and returns the fabric's error message.
 std::string spoil(std::uint32_t tile, std::uint32_t word, std::uint32_t value) {
   Bench bench({}, 4, 256);
   bench.load({{at(0, 0), 16, {at(2, 64)}}, {at(1, 0), 32, {at(2, 128)}}});
@@ -35,7 +35,7 @@ TEST_SUITE("timing") {
   }
 
   TEST_CASE("sources are read before any destination is written") {
-    // A ring in place, a swap, a tile's copy to itself over its own source.
+    // A ring in place, a swap, a tile's copy to itself that overlaps its own source.
     const Copies copies = {{at(0, 0), 64, {at(1, 0)}},   {at(1, 0), 64, {at(2, 0)}},
                            {at(2, 0), 64, {at(0, 0)}},   {at(3, 0), 32, {at(3, 16)}},
                            {at(3, 64), 32, {at(4, 64)}}, {at(4, 64), 32, {at(3, 64)}}};

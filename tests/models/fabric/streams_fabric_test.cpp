@@ -6,7 +6,7 @@
 
 using namespace tessera;
 
-/// Streams between classes of nodes: bytes, ports, turns.
+/// Streams between classes of nodes: bytes, ports, repetitions.
 namespace {
 
 using program::BufferId;
@@ -14,7 +14,7 @@ using program::Program;
 using program::Stream;
 using program::Walk;
 
-/// Two tiles in two columns, two memories above them.
+/// Two tiles in two columns, with two memory tiles above them.
 MachineConfig machine() {
   MachineConfig config = sample::machine(2);
   NodeConfig memory{"memory", 2, config.tile, {}};
@@ -46,7 +46,7 @@ struct Found {
   std::string error;
 };
 
-/// Runs the program with races checked and on several host threads; buffers are read by number.
+/// Runs the program with race checks on several host threads; reads the buffers in `results`.
 Found run(const MachineConfig& config, const Program& program,
           const std::vector<BufferId>& results) {
   Found found{};
@@ -100,7 +100,7 @@ TEST_SUITE("run") {
     CHECK(cycles_of({{"across", source, {all_of(a, 1000)}},
                      {"across", all_of(other, 1000), {all_of(c, 1000)}}},
                     program) == none + 400);
-    // Kinds have ports of their own; two receive ports take two streams at once.
+    // Each kind of stream has its own ports; two receive ports take two streams at once.
     CHECK(cycles_of({{"across", source, {all_of(a, 1000)}}, {"down", source, {all_of(b, 1000)}}},
                     program) == none + 400);
     CHECK(cycles_of({{"up", all_of(a, 1000), {all_of(from, 1000)}},
@@ -112,10 +112,10 @@ TEST_SUITE("run") {
     Program program(4);
     const BufferId from = add_buffer(program, 2, 24, true);  // 2 rows of 3 columns of 4 bytes
     const BufferId to = add_buffer(program, 0, 72, false);
-    // Two of three columns of both rows, one zero column before and one zero row below: 3 x 3.
+    // Two of three columns in both rows, one zero column before and one zero row below: 3 x 3.
     Walk source{{from}, 4, {{1, 0}, {1, 0}, {2, 12, 0, 1}, {2, 4, 1, 0}}, {}};
     source.steps[0] = 4;
-    // Columns beside each other come to lie 12 bytes apart.
+    // Adjacent columns are stored 12 bytes apart.
     Walk into{{to}, 4, {{1, 0}, {1, 0}, {3, 4}, {3, 12}}, {}};
     into.steps[0] = 36;
     program::Exchange exchange{"move", {}, {}, {}, {}, {{"down", source, {into}}}};

@@ -17,8 +17,8 @@ using program::TransferHeader;
 constexpr std::uint32_t kLists = 1024;  ///< address of the first list
 constexpr std::uint32_t kListBytes = 64;
 
-/// Two tiles and a link of 10 cycles and a byte a cycle. Exchange 0 gives four bytes of its turn's
-/// number to each tile, exchange 1 takes them; lists stand one behind the other.
+/// Two tiles and a link with 10 cycles latency and one byte a cycle. Exchange 0 gives its turn's
+/// number as four bytes to each tile, exchange 1 takes them back; the lists are consecutive.
 struct Link {
   explicit Link(program::Turns turns = program::kEveryStart) : link(machine(), streams(), true) {
     for (std::uint32_t tile = 0; tile < 2; ++tile)
@@ -76,7 +76,7 @@ TEST_SUITE("unit") {
     made.start(1, 0, 100);
     CHECK(made.link.next_event() == Cycle(100));
     CHECK(made.link.advance(Cycle(117), made.threads).empty());
-    const auto moved = made.link.advance(Cycle(118), made.threads);  // 10 and 8 bytes later
+    const auto moved = made.link.advance(Cycle(118), made.threads);  // latency 10, then 8 bytes
     REQUIRE(moved.size() == 1);
     CHECK(moved[0].begin == Cycle(100));
     for (const fabric::Delivery& each : moved[0].tiles) {

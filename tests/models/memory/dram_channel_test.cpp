@@ -5,9 +5,9 @@
 namespace tessera {
 namespace {
 
-/// random_memory_test compares orders, rows and statistics with a plain channel; here are the
-/// rules. A row of 4 bursts of 16 bytes; a burst takes 4 clocks; 2 banks; the chip's clock is the
-/// DRAM's.
+/// Tests of the single rules; random_memory_test compares orders, rows and statistics with a plain
+/// channel. A row has 4 bursts of 16 bytes; a burst takes 4 clocks; 2 banks; the chip's clock is
+/// the DRAM's.
 DramConfig small() {
   DramConfig dram;
   dram.bytes_per_clock = 4;
@@ -36,7 +36,7 @@ struct Asked {
   std::uint32_t bytes = 16;
 };
 
-/// The requests' data in order of choice; tags count the requests from 0.
+/// Serves all requests; returns their data in order of choice. Tags number the requests from 0.
 std::vector<DramChannel::Service> serve(DramChannel& channel, const std::vector<Asked>& asked) {
   std::vector<DramChannel::Service> services;
   std::uint32_t tag = 0;
@@ -54,7 +54,7 @@ std::vector<DramChannel::Service> serve(const DramConfig& dram, const std::vecto
   return serve(channel, asked);
 }
 
-/// When the data of the last one begin.
+/// The clock at which the last request's data begin.
 std::uint64_t begins(const DramConfig& dram, const std::vector<Asked>& asked) {
   return serve(dram, asked).back().first.count();
 }
@@ -75,20 +75,20 @@ TEST_SUITE("timing") {
       std::vector<Asked> before;
       Asked then;              ///< its arrival is earliest - 1, earliest and earliest + 1
       std::uint64_t earliest;  ///< clock of its first command
-      std::uint64_t to_data;   ///< from there
+      std::uint64_t to_data;   ///< clocks from that command to the data
     };
     const Wait waits[] = {
         {"tRAS before another row is opened", {{0}}, {kSameBank}, 30, 12 + 10 + 7},
-        // The read at 100 is its last command.
+        // The read at 100 is the last command on the row.
         {"tRTP after the last read", {{0}, {16, false, 100}}, {kSameBank}, 106, 12 + 10 + 7},
-        // Data pass from 105 to 109.
+        // The data burst is from 105 to 109.
         {"tWR after the last data written",
          {{0}, {16, true, 100}},
          {kSameBank, true},
          118,
          12 + 10 + 5},
         {"tWTR before a read", {{0}, {16, true, 100}}, {32}, 117, 7},
-        // Data read until 111: written from 114 on.
+        // Read data end at 111, so written data begin at 114 or later.
         {"the turnaround to a write", {{0}, {16, false, 100}}, {32, true}, 109, 5}};
     for (const Wait& wait : waits)
       for (const std::uint64_t arrival : {wait.earliest - 1, wait.earliest, wait.earliest + 1}) {
@@ -105,10 +105,10 @@ TEST_SUITE("timing") {
     DramConfig dram = small();
     dram.refi_clocks = 200;
     dram.rfc_clocks = 50;
-    // Chosen at 199 it hits; at 200 the row is precharged, and open again from 212 + 50 on.
+    // Chosen at 199 it hits; at 200 the row is precharged, and can be opened at 212 + 50.
     CHECK(begins(dram, {{0}, {16, false, 199}}) == 199 + 7);
     CHECK(begins(dram, {{0}, {16, false, 200}}) == 200 + 12 + 50 + 10 + 7);
-    // Nothing is open at 400: the refresh takes its tRFC alone.
+    // No row is open at 400: the refresh takes only tRFC.
     CHECK(begins(dram, {{0}, {16, false, 400}}) == 400 + 50 + 10 + 7);
     CHECK(begins(dram, {{0}, {16, false, 449}}) == 450 + 10 + 7);
     CHECK(begins(dram, {{0}, {16, false, 451}}) == 451 + 10 + 7);

@@ -4,14 +4,14 @@
 #include "sim/config/config.h"
 #include "tests/models/memory/list_writer.h"
 
-/// Published rates and latencies of two machines' memories, from the numbers of their presets.
+/// Published rates and latencies of two machines' memories, computed from their presets.
 namespace tessera {
 namespace {
 
 using sample::entry;
 using sample::put_list;
 
-/// A preset, with neighbouring bytes in one channel: a test says which channel a tile reads.
+/// A preset without channel interleaving, so that a test chooses the channel that a tile reads.
 MachineConfig preset(const char* name) {
   MachineConfig machine = config::load_machine(name, config::machine_presets());
   machine.external.interleave_bytes = 0;
@@ -20,8 +20,7 @@ MachineConfig preset(const char* name) {
 
 constexpr std::uint32_t kTileSram = 1U << 20U;
 
-/// GB/s of tiles that each read a megabyte, in two lists in turn, from the channel that `place`
-/// gives.
+/// GB/s of tiles that each read a megabyte with two alternating lists; place(tile) is the channel.
 template <class Place>
 double read_rate(const MachineConfig& machine, std::uint32_t tiles, std::uint32_t list_bytes,
                  const Place& place) {

@@ -10,7 +10,7 @@
 namespace tessera::sample {
 namespace {
 
-/// The first list of each tile, all at once; and its entries, as its first turn has them.
+/// Reduces each tile's script to one start of its first list; returns the entries of its turn 0.
 std::vector<OuterLoad> one_turn(Scene& scene) {
   std::vector<OuterLoad> loads;
   for (std::uint32_t i = 0; i < scene.scripts.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<OuterLoad> one_turn(Scene& scene) {
   return loads;
 }
 
-/// 12 channels of 24 GB/s, and tiles that read and write a part of a large matrix each.
+/// 12 channels of 24 GB/s; each tile reads and writes a part of a large matrix.
 MachineConfig twelve_channels() {
   MachineConfig machine{.has_external = true};
   machine.external.channels = 12;

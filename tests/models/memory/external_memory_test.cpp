@@ -16,8 +16,8 @@ using sample::put_list;
 constexpr std::uint32_t kSram = 65536;
 constexpr std::uint32_t kList = 60000;
 
-/// random_memory_test compares what moves and when with a plain stepper; here are the rules.
-/// One channel of 16 bytes a clock at the chip's clock, rows in 30 clocks.
+/// Tests of the single rules; random_memory_test compares bytes and times with a plain stepper. One
+/// channel of 16 bytes a clock at the chip's clock; rows open in 30 clocks.
 MachineConfig machine() {
   MachineConfig machine{.clock_ghz = 1.0, .has_external = true};
   ExternalConfig& external = machine.external;
@@ -46,7 +46,7 @@ struct Outside {
   void start(std::uint32_t tile, std::uint64_t cycle) {
     memory.submit({TileId{tile}, Cycle(cycle), sram[tile], Address(kList)});
   }
-  /// Until nothing is under way.
+  /// Runs until no transfer is in flight.
   std::vector<Moved> finish() {
     HostThreads threads(1);
     std::vector<Moved> all;
@@ -56,7 +56,7 @@ struct Outside {
     }
     return all;
   }
-  /// The only transfer there is, started at a cycle.
+  /// The outcome of a single transfer that starts at `cycle`.
   Moved moved(std::uint32_t tile, const program::OuterEntry& entry, std::uint64_t cycle = 0) {
     list(tile, {entry});
     start(tile, cycle);
@@ -73,7 +73,7 @@ struct Outside {
 
 std::uint64_t done(const Moved& moved) { return moved.tiles.at(0).done.count(); }
 
-/// When a transfer of its own is done that starts at 0.
+/// The end of a single transfer that starts at cycle 0.
 std::uint64_t lone(const MachineConfig& config, const program::OuterEntry& entry) {
   return done(Outside(config).moved(0, entry));
 }
@@ -135,7 +135,7 @@ TEST_SUITE("theory") {
       const std::uint64_t bound = 57344 / (16 * channels);
       CHECK(cycles >= bound + 100);
       CHECK(cycles <= bound + 160);
-      // Its end is known well before: SystemC is woken a few times, not for each of 112 requests.
+      // Its end is known well before: SystemC wakes a few times, not for each of 112 requests.
       CHECK(outside.advances <= 8);
     }
   }

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = OuterScript::Step::Kind;
 
-/// Two tiles work, then each stores so many bytes; tile 1 ends its work `early` cycles before 0.
+/// Two tiles work, then each stores `bytes`; tile 1 ends its work `early` cycles before tile 0.
 std::uint64_t stored(std::uint64_t early, std::uint32_t bytes, std::uint64_t begin = 0,
                      const MachineConfig& machine = test::outside_machine(2, 1, true)) {
   OuterScript script;

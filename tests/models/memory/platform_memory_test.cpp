@@ -20,7 +20,7 @@ using sc_core::sc_time;
 
 namespace {
 
-/// To be asked for when the resolution is set.
+/// Call only after the time resolution is set.
 sc_time nanoseconds(double value) { return {value, SC_NS}; }
 
 constexpr std::uint32_t kMovedBytes = 256;
@@ -39,7 +39,7 @@ MachineConfig platform_machine(std::uint32_t tiles) {
   return config;
 }
 
-/// Each tile reads 256 bytes, and then writes them to another place.
+/// Each tile reads 256 bytes, then writes them to another address.
 struct Moving {
   explicit Moving(const MachineConfig& machine) : config(machine), program(config.tiles) {
     program::Exchange in{"in", {}};
@@ -86,7 +86,7 @@ struct PlatformScene {
   MemoryTarget memory;
 };
 
-/// A PlatformScene with a memory of four phases behind an adapter.
+/// A PlatformScene whose memory has four phases and is behind an adapter.
 struct FourPhaseScene {
   FourPhaseScene(const Moving& moving, sample::FourPhaseTarget::Style style)
       : module("machine", moving.config, moving.program, moving.images, {}),
@@ -111,7 +111,7 @@ void run_all(const Moving& moving, std::initializer_list<MachineModule*> modules
     if (const std::exception_ptr failure = module->failure()) std::rethrow_exception(failure);
 }
 
-/// How a run of tiles that move bytes on a platform fails, once `change` has been at the memory.
+/// The error of a run of tiles that move bytes on a platform, after `change` of its memory.
 std::string failure_of(const MachineConfig& config,
                        const std::function<void(MemoryTarget&)>& change = {}) {
   return in_child([&] {
@@ -123,7 +123,7 @@ std::string failure_of(const MachineConfig& config,
   });
 }
 
-/// How a machine refuses to be loaded with a memory of so many bytes; 0: with none.
+/// The error on loading a machine bound to a memory of `memory` bytes; 0: unbound.
 std::string refusal_to_load(std::size_t memory) {
   return in_child([&] {
     const Moving moving(platform_machine(1));
@@ -137,12 +137,12 @@ std::string refusal_to_load(std::size_t memory) {
   });
 }
 
-/// The part of a result that a test compares.
+/// The part of a result that the tests compare.
 std::string shown(const RunResult& result) {
   return fmt::format("{} cycles outside\n", result.time.external.count()) + sample::text(result);
 }
 
-/// Cycles of the tiles' waiting for memory, and the whole result.
+/// Cycles that tiles wait for memory, followed by the whole result.
 std::string moved_by(const MachineConfig& config, double waits, double adds,
                      sc_core::sc_time_unit unit = SC_FS, const RunOptions& options = {}) {
   return in_child([&] {
@@ -167,16 +167,16 @@ std::string cycles_outside(const MachineConfig& config, double waits, double add
 
 TEST_SUITE("timing") {
   TEST_CASE("a platform's memory takes the cycles that its answers take") {
-    // Read: the first request is issued after 5 cycles, at the memory after 10, answered after 20,
-    // back after 10, and four requests pass the port in 4 cycles each: 5 + 10 + 20 + 10 + 16 = 61.
-    // Written: 5, the port in 16, 10 + 20 + 10. A tile waits from the cycle after its start on.
+    // Read: the first request issues after 5 cycles, reaches the memory after 10, is answered after
+    // 20, returns after 10; four requests use the port 4 cycles each: 5 + 10 + 20 + 10 + 16 = 61.
+    // Write: 5, the port 16, 10 + 20 + 10. A tile's wait begins in the cycle after its start.
     CHECK(cycles_outside(platform_machine(1), 20, 0) == "120 cycles outside");
     CHECK(cycles_outside(platform_machine(1), 19.001, 0) == "120 cycles outside");  // rounded up
     CHECK(cycles_outside(platform_machine(1), 0, 0) == "80 cycles outside");
     MachineConfig one = platform_machine(1);
     one.external.outstanding = 1;
-    // Each of four requests alone: 10 + 20 + 10 and 4 cycles of the port; the next one in the cycle
-    // of its end.
+    // Each of four requests alone: 10 + 20 + 10, and 4 cycles of the port; the next one issues in
+    // the cycle in which it ends.
     CHECK(cycles_outside(one, 20, 0) == "360 cycles outside");
   }
 
@@ -192,7 +192,7 @@ TEST_SUITE("timing") {
       CHECK(moved_by(config, 13.3, 20) == expected);
       RunOptions shuffled{.threads = 2, .shuffle = 7};
       CHECK(moved_by(config, 33.3, 0, SC_FS, shuffled) == expected);
-      // Where several cycles share an instant: what is waited for and what is added stay the same.
+      // If several cycles share an instant, waiting and adding are still equivalent.
       CHECK(moved_by(config, 33, 0, SC_NS) == moved_by(config, 0, 33, SC_NS));
     }
   }
@@ -267,11 +267,11 @@ TEST_SUITE("timing") {
                            scene.module.result().time.external.count(), scene.memory.most);
       });
     };
-    // Requests come one a cycle, are taken one in 2 and answered 20 later. Read: 5 + 10 + 22 + 10,
-    // and the port in 16. Written: 5, the port, 10 + 22 + 10. A wait begins a cycle later.
+    // Requests arrive one a cycle, are accepted every 2 and answered 20 later. Read: 5 + 10 + 22 +
+    // 10, and the port for 16. Write: 5, the port, 10 + 22 + 10. A wait begins a cycle later.
     CHECK(cycles_with(Style::four) == "124 cycles outside, 4 at a time");
     CHECK(cycles_with(Style::updated) == "124 cycles outside, 4 at a time");
-    // One after the other. Read: 5 + 10 + 4 x 22 + 10 + 4. Written: 5 + 4 + 10 + 4 x 22 + 10.
+    // One at a time. Read: 5 + 10 + 4 x 22 + 10 + 4. Write: 5 + 4 + 10 + 4 x 22 + 10.
     CHECK(cycles_with(Style::skips) == "232 cycles outside, 1 at a time");
     CHECK(cycles_with(Style::early) == "232 cycles outside, 0 at a time");
     CHECK(cycles_with(Style::in_result) == "232 cycles outside, 0 at a time");

@@ -11,7 +11,7 @@ using program::Program;
 using program::Start;
 using program::Wait;
 
-/// Words on a tile; the first says how long a call that reads it spins.
+/// A buffer on a tile; its first word is the number of iterations of a call that reads it.
 BufferId add_words(Program& program, std::uint32_t tile, std::uint32_t words, std::uint32_t first) {
   return sample::add_words(program, tile, std::uint64_t{4} * words, first);
 }
@@ -40,8 +40,8 @@ std::string run(const Program& program) {
                      [](const Simulation&, const RunResult& result) { return times(result); });
 }
 
-/// Two exchanges between tiles 0 and 1, or 0 to 1 and 2 to 3, one started behind the other; that of
-/// number `awaited` is waited for first.
+/// Two concurrent exchanges: both from tile 0 to 1, or one from `second_pair` to the next tile.
+/// Exchange `awaited` is waited for first.
 std::string two_exchanges(std::uint32_t second_pair, std::size_t awaited) {
   Program program(4);
   const auto pass = [&](std::uint32_t from) {
@@ -72,8 +72,8 @@ TEST_SUITE("run") {
     const ExchangeId pass = program.add_exchange({"pass", {{{from}, 4000, {{to}}}}});
     const program::Step work = spin(program, 0, add_words(program, 0, 1, 300));
     program.main().steps = {{Start{pass}}, work, {Wait{pass}}};
-    // 100 + 4000 / 4 cycles on either tile: beside the call on one, beside a few instructions of
-    // the supervisor on the other.
+    // 100 + 4000 / 4 cycles on either tile: in parallel with the call on one, with a few
+    // instructions of the supervisor on the other.
     CHECK(run(program) == "1955 = 1865 + 0 + 90 + 0 (0 ports), 1100 beside; ");
     program.main().steps = {{Start{pass}}, {Wait{pass}}, work};
     CHECK(run(program) == "3054 = 1865 + 1099 + 90 + 0 (0 ports), 0 beside; ");

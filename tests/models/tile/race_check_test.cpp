@@ -10,8 +10,7 @@ using namespace tessera;
 
 namespace {
 
-/// Runs all workers, each loading and storing at its own multiple of `stride`, `times` times with a
-/// join between if `joined`.
+/// Runs all workers twice with a join between; each loads and stores at `stride` times its number.
 std::string fault_of(std::uint32_t load, std::uint32_t store, std::int32_t stride) {
   LoneTile tile(true);
   const std::uint32_t worker = tile.touching_worker(load, store, stride);
@@ -30,7 +29,7 @@ void write_list(LoneTile& tile, std::uint32_t at) {
              fabric::ReceiveDescriptor{.start = 0, .length = 16, .address = 0x500, .mux = 1});
 }
 
-/// A worker touches memory while that exchange is in flight; `first`: it was started before.
+/// A worker accesses memory during that exchange; `first`: it was launched before the exchange.
 std::string fault_in_flight(std::uint32_t load, std::uint32_t store, bool first) {
   LoneTile tile(true);
   const std::uint32_t worker = tile.touching_worker(load, store, 0);
@@ -60,7 +59,7 @@ TEST_SUITE("unit") {
                       {"tile 5, worker 1: data race at address 0x400: it wrote what worker 0 has "
                        "written",
                        "(touching)"});
-    // With a stride of 4 a worker's load meets its neighbour's store.
+    // With a stride of 4 each worker loads the word that its neighbour stores.
     CHECK(test::holds(fault_of(0x400, 0x404, 4), "it read what worker 0 has written"));
     CHECK(test::holds(fault_of(0x404, 0x400, 4), "it wrote what worker 0 has read"));
     CHECK(test::holds(fault_of(0x400, 0x404, -4), "it wrote what worker 0 has read"));
@@ -86,7 +85,7 @@ TEST_SUITE("unit") {
   }
 
   TEST_CASE("exchanges in flight together may share what they send alone") {
-    constexpr std::uint32_t kSends = 0x400, kReceives = 0x500;  // the first exchange's
+    constexpr std::uint32_t kSends = 0x400, kReceives = 0x500;  // of the first exchange
     const auto conflict = [&](std::uint32_t sends, std::uint32_t receives) {
       RaceCheck races(1);
       REQUIRE(!races.begin_transfer(Address(8), {{kSends, kSends + 16}},

@@ -26,7 +26,7 @@ TileConfig pipeline(IssueKind issue, std::uint32_t contexts, std::uint32_t reiss
   return tile;
 }
 
-/// Where the cycles of all workers went.
+/// The cycles of all workers by reason.
 Stalls stalls_of(LoneTile& lone) {
   lone.loaded().finish(true);
   Stalls sum;
@@ -34,7 +34,7 @@ Stalls stalls_of(LoneTile& lone) {
   return sum;
 }
 
-/// Instructions that a supervisor executes of its code in [begin, end).
+/// The instructions that a supervisor executes from its code in [begin, end).
 std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::uint32_t end) {
   std::vector<Executed> path;
   for (std::uint32_t pc = begin; pc < end; pc += 4)
@@ -42,7 +42,7 @@ std::vector<Executed> supervisor_path(LoneTile& lone, std::uint32_t begin, std::
   return path;
 }
 
-/// Memory outside of a tile, with a DMA for its workers.
+/// External memory of a tile, with DMA for its workers.
 ExternalConfig random_memory(std::mt19937& random) {
   const sample::Draw one_of = [&random](std::initializer_list<std::uint32_t> values) {
     return values.begin()[random() % values.size()];
@@ -53,9 +53,9 @@ ExternalConfig random_memory(std::mt19937& random) {
   return external;
 }
 
-/// A tile whose supervisor starts random workers one after the other, with nops between, and joins.
-/// Loops go round up to `most` times; `transfers` of a hundred instructions are with memory
-/// outside.
+/// Compares with PlainTile: a supervisor launches random workers one after the other, with nops in
+/// between, and joins. Loops have up to `most` iterations; `transfers` percent of the instructions
+/// are external-memory transfers.
 void compare(std::uint32_t seed, IssueKind kind, int most = 40, int transfers = 0) {
   std::mt19937 random(seed);
   TileConfig tile = engine::test::random_pipeline(seed);
@@ -95,7 +95,7 @@ void compare(std::uint32_t seed, IssueKind kind, int most = 40, int transfers = 
   PlainContext& supervisor = plain.start(tile.contexts, {}, 0);
   std::vector<const PlainContext*> workers;
   std::uint64_t now = 0;
-  std::uint64_t running = 0;  // cycles of all workers
+  std::uint64_t running = 0;  // sum of all workers' cycles
   for (std::uint32_t w = 0; w <= tile.contexts; ++w) {
     supervisor.extend(supervisor_path(lone, pieces[w], pieces[w + 1]));
     now = plain.finish(supervisor);

@@ -27,7 +27,7 @@ std::uint64_t launch_and_join(std::uint32_t slots, std::uint32_t between, std::u
   return tile.cycles();
 }
 
-constexpr std::uint64_t kSetUp = 3;  // instructions in front of `run`
+constexpr std::uint64_t kSetUp = 3;  // instructions before `run`
 constexpr std::uint64_t kEnd = 1;
 
 }  // namespace
@@ -124,7 +124,7 @@ TEST_SUITE("timing") {
       tile.config().matrix_unit.weight_load_bytes_per_cycle = rate;
       tile.supervisor();
       tile.code().load_address(LoneTile::Reg::t0, 0x1000);
-      // Words 3 to 12: imm 11:6 = count - 1, imm 5:0 = first.
+      // Words 3 to 12: imm[11:6] = count - 1, imm[5:0] = first word.
       tile.code().emit({.mnemonic = isa::Mnemonic::ldcw, .rs1 = 5, .imm = (9 << 6) | 3});
       tile.end();
       for (std::uint32_t i = 0; i < 10; ++i) tile.write(0x1000 + 8 * i, std::uint64_t{100} + i);
@@ -163,7 +163,7 @@ TEST_SUITE("timing") {
       std::uint64_t begin, done;
       std::uint64_t at, wait, exchange;
     };
-    // The wait is issued at 2 (exch, exch_wait), so it goes on at max(2, done), and ends one later.
+    // The wait issues at 2 (after exch), so it continues at max(2, done) and ends one cycle later.
     for (const Case& c : {Case{50, 70, 71, 48, 20}, Case{1, 70, 71, 0, 68}, Case{1, 2, 3, 0, 0}}) {
       LoneTile lone;
       lone.supervisor();

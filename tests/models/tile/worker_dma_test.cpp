@@ -34,8 +34,8 @@ ExternalConfig memory_of_a_tile() {
   return external;
 }
 
-/// shared_pipeline_test compares the time of transfers with a tile that is stepped.
-/// A tile with external memory, on which all workers run `code` with a0 = kHeld.
+/// Results of transfers; shared_pipeline_test compares their timing with a stepped tile. A tile
+/// with external memory, on which all workers run `code` with a0 = kHeld.
 class Tasklets {
  public:
   Tasklets(std::uint32_t contexts, const std::vector<Instruction>& code, bool check_races = false)
@@ -54,7 +54,7 @@ class Tasklets {
   std::vector<std::byte> outside;
 };
 
-/// x12 = 8 x worker x `apart`, x11 = a0 + that, x13 = bytes.
+/// x12 = 8 x worker x `apart`, x11 = a0 + x12, x13 = bytes.
 std::vector<Instruction> operands(std::uint32_t bytes, int apart) {
   return {i_type(Mnemonic::csrrs, 12, 0, 0xcc0), i_type(Mnemonic::addi, 13, 0, 8 * apart),
           r_type(Mnemonic::mul, 12, 12, 13), r_type(Mnemonic::add, 11, 10, 12),

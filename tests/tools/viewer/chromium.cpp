@@ -18,16 +18,16 @@ namespace tessera::test {
 namespace {
 
 constexpr const char* kProgram = "/usr/bin/chromium";
-constexpr int kPatienceMilliseconds = 60'000;  // for one answer; the machine may be busy
+constexpr int kPatienceMilliseconds = 60'000;  // for one answer; the host may be busy
 
 [[noreturn]] void fail(const std::string& problem) {
   throw std::runtime_error("chromium: " + problem);
 }
 
-/// In the child: the pipes become 3 and 4, everything else is closed by exec.
+/// In the child: moves the pipes to 3 and 4; exec closes everything else.
 [[noreturn]] void become_chromium(int commands, int answers, const std::string& profile) {
   ::setpgid(0, 0);
-  // Out of the way first: the pipes' own numbers may be 3 and 4.
+  // First to high numbers, since the pipes' own may be 3 and 4.
   const int in = ::fcntl(commands, F_DUPFD, 10);
   const int out = ::fcntl(answers, F_DUPFD, 10);
   ::dup2(in, 3);
@@ -81,7 +81,7 @@ void Chromium::start(const std::filesystem::path& profile) {
 Chromium::~Chromium() {
   ::close(to_);
   ::close(from_);
-  ::kill(-process_, SIGKILL);  // its own group: the helpers of this browser and no others
+  ::kill(-process_, SIGKILL);  // its process group: only this browser's processes
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
@@ -174,7 +174,7 @@ void Chromium::look_as_before() {
 }
 
 void Chromium::press(const std::string& key) {
-  // Keys that move or press need the number that Windows gives them.
+  // Keys that move the focus or press buttons need their Windows key codes.
   const int code = key == "Tab" ? 9 : key == "Enter" ? 13 : 0;
   const std::string text = key == "Enter" ? "\r" : key == "Tab" ? "" : key;
   Json down = {{"type", "keyDown"}, {"key", key}, {"text", text}};

@@ -8,16 +8,16 @@
 
 using namespace tessera::test;
 
-/// Runs alone: it measures time.
+/// Must run alone, since it measures time.
 namespace {
 
-/// From the beginning of the navigation to the first full paint.
+/// Milliseconds from the start of the navigation to the first full paint.
 double paint_milliseconds(Chromium& browser) {
   return browser.evaluate("performance.getEntriesByName('painted')[0].startTime").get<double>();
 }
 
-/// From the whole run inwards by eight turns of the wheel, each until its frame is drawn: the
-/// slowest, of each the best of six times, since the machine may be busy.
+/// The slowest of eight zoom steps of the mouse wheel, from the whole run inwards, in milliseconds
+/// until its frame is drawn. Each step's time is the best of six, since the host may be busy.
 double zoom_milliseconds(Chromium& browser) {
   const Json slowest = browser.evaluate(R"((async () => {
     document.getElementById('timeline').scrollIntoView();

@@ -9,10 +9,10 @@
 using namespace tessera::test;
 using tessera::report::grouped;
 
-/// The page of `tessera report` in a real browser. Skipped where Chromium is not installed.
+/// Tests the page of `tessera report` in a browser. Skipped if Chromium is not installed.
 namespace {
 
-/// The page s/report.html of six points, two of which do not fit.
+/// Writes the page s/report.html of six points, two of which do not fit.
 void show_sweep(const CommandFolder& folder) {
   run_product(folder, "sweep - machine.tile.sram_kib=4,64,624 workload.n=30,70 --out s --quiet");
   const Answer answer = folder.done("report s");
@@ -80,7 +80,7 @@ TEST_SUITE("browser") {
     CHECK(names.size() > 4);
     for (const Json& name : names) CHECK(contains(shown, name.get<std::string>()));
     CHECK(contains(shown, "descriptor lists"));
-    // Each superstep's live bytes are those that its buffers sum up to on the tile where most are.
+    // A superstep's live bytes are the sum of its live buffers on the tile with most of them.
     CHECK(page.evaluate(R"(state.runs[0].steps.of('live_bytes').every((live, step) =>
       sumOf(state.runs[0].ranges.filter(range => range.category === 'tensors' && holds(range, state.runs[0].covered, step))
         .map(range => range.bytes)) >= 0.9 * live))") == true);
@@ -225,7 +225,7 @@ TEST_SUITE("browser") {
         "document.getElementById('metric').dispatchEvent(new Event('change'))");
     CHECK(page.evaluate("state.tile") == 4);
     page.shows("#tiles .side", {"Bytes received", "Tile 4"});
-    // The file that a CSV button would save.
+    // The file that a CSV button saves.
     page.evaluate(
         "URL.createObjectURL = blob => { window.saved = blob.text(); return 'blob:'; };"
         "HTMLAnchorElement.prototype.click = () => {};"
@@ -312,7 +312,7 @@ TEST_SUITE("browser") {
     CHECK(page.text("#filter [role=status]") ==
           "6 of 6 points shown, without a correct result: 2 do not fit");
     page.shows("#filter", {"4 264 2624 2"});
-    // The button of n 70, reached and pressed by keys.
+    // The button for n 70, reached and pressed by keyboard.
     page.evaluate("document.querySelectorAll('#filter .filter')[1].children[1].focus()");
     page.browser.press("Tab");
     page.browser.press("Enter");
