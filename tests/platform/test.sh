@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PREFIX [COMPILER]: builds the platform in this folder against the Tessera that is installed at
-# PREFIX, once by find_package and once by pkg-config, and runs both: results and cycles are those of
-# PREFIX/bin/tessera run, at 1 fs and at 1 ps.
+# PREFIX, once by find_package and once by pkg-config, and runs both: results and cycles must equal
+# those of PREFIX/bin/tessera run, at 1 fs and at 1 ps.
 set -euo pipefail
 prefix=$(realpath "$1")
 compiler=${2:-c++}

@@ -1,5 +1,5 @@
 # A Slurm of its own for a test: a controller and two nodes, n1 and n2, on this host, in a new folder that
-# becomes the current one; all of it goes with the shell that sources this. Exit code 77: not installed.
+# becomes the current one. Everything is removed when the shell that sources this ends. Exit code 77: not installed.
 
 for program in slurmctld slurmd munged sbatch scontrol; do
   PATH=$PATH:/usr/sbin command -v $program > /dev/null ||
@@ -11,7 +11,7 @@ folder=$(mktemp -d /tmp/tessera-slurm.XXXXXX)
 cd "$folder"
 export SLURM_CONF=$folder/slurm.conf
 
-# Processes of this test whose environment holds the line $1.
+# Processes of this test whose environment contains the line $1.
 with_environment() {
   local process
   for process in /proc/[0-9]*; do

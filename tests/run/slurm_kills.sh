@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shards of sweeps on a Slurm of its own, killed at random moments. Each sweep must end, or go on at the
-# next start, with the tables of one that nobody disturbed and nothing left over.
+# Kills shards of sweeps at random moments, on a Slurm of its own. Each sweep must end, or continue at its
+# next start, with the tables of an undisturbed sweep and without leftover files.
 # usage: slurm_kills.sh TESSERA [KILLS]; exit code 77: Slurm is not installed.
 set -euo pipefail
 tessera=$1

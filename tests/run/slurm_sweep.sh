@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A sweep on a Slurm of its own: a controller and two nodes on this host, of which one is killed while
-# the sweep runs. All points must arrive, and results.csv be that of a sweep without Slurm.
+# A sweep on a Slurm of its own: a controller and two nodes on this host; one node is killed while the
+# sweep runs. All points must complete, and results.csv must equal that of a sweep without Slurm.
 # usage: slurm_sweep.sh TESSERA; exit code 77: Slurm is not installed.
 set -euo pipefail
 tessera=$1
@@ -18,12 +18,12 @@ axes=(machine.tiles=92..368+92 "workload.seed=1..30")
 results() { find out/points -name '*.json' | wc -l; }
 second_works() { [ "$(results)" -ge 8 ] && [ -n "$(squeue -h -t R -w n2 -o %i)" ]; }
 wait_until 60 "the second node works" second_works
-# As a host that loses power: nothing of it can report anything any more. A step's daemon writes its
-# title over its environment; it is the parent of what it runs.
+# Emulates a host that loses power: none of its processes may report any more. A step's daemon overwrites
+# its environment with its title, so it is found as the parent of the processes it runs.
 mapfile -t found < <(with_environment TESSERA_NODE=n2; with_environment SLURMD_NODENAME=n2)
 lost=()
 for process in "${found[@]}"; do
-  kill -STOP "$process" 2> /dev/null || continue # it has ended meanwhile
+  kill -STOP "$process" 2> /dev/null || continue # it has ended already
   lost+=("$process")
   parent=$(awk '/^PPid:/ {print $2}' "/proc/$process/status")
   [ "$(cat "/proc/$parent/comm")" = slurmstepd ] || continue
@@ -31,7 +31,7 @@ for process in "${found[@]}"; do
   lost+=("$parent")
 done
 [ "${#lost[@]}" -gt 0 ] || { echo "the second node has no process"; exit 1; }
-kill -KILL "${lost[@]}" 2> /dev/null || true # a daemon is named once a child
+kill -KILL "${lost[@]}" 2> /dev/null || true # lists a daemon once for each child
 there=$(results)
 echo "the second node was killed with $there of 120 points there"
 [ "$there" -lt 110 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# compilers.sh PROGRAM [CONFIG ...]: builds the program with g++ 12 and compares what the two programs write of each config
-# (the shipped ones), to the last digit but for times of the host. Without g++-12: skipped (77).
+# compilers.sh PROGRAM [CONFIG ...]: builds the program with g++ 12 and compares the outputs of the two programs for each config
+# (default: the shipped ones), to the last digit except host times. Without g++-12: skipped (77).
 set -euo pipefail
 program=$(realpath "$1")
 shift

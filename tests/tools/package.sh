@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# package.sh PROGRAM: makes the Debian package of PROGRAM's build and installs it on a bare Debian 12
-# (debootstrap), from the mirror that this host uses; builds a SystemC platform there against its library. Needs root, debootstrap, dpkg-dev; else skipped (77).
-# TESSERA_DEBIAN: a folder that keeps the bare system from run to run.
+# package.sh PROGRAM: makes the Debian package of PROGRAM's build and installs it on a minimal Debian 12
+# (debootstrap), from this host's mirror; builds a SystemC platform there against its library. Needs root, debootstrap, dpkg-dev; otherwise skipped (77).
+# TESSERA_DEBIAN: a folder that keeps the minimal system between runs.
 set -euo pipefail
 build=$(dirname "$(realpath "$1")")
 for tool in debootstrap dpkg-shlibdeps cpack chroot; do
@@ -29,7 +29,7 @@ for needed in libsystemc libfmt9 libmimalloc2.0 libsz2 zlib1g libstdc++6; do
   dpkg-deb --field "$package" Depends | grep -q "$needed" || { echo "it does not depend on $needed"; exit 1; }
 done
 
-# As a user would: manual pages and bash completion are wanted there, too.
+# Installs as a user would: manual pages and bash completion must be there, too.
 rm -f "$system/etc/dpkg/dpkg.cfg.d/docker"
 cp "$package" "$system/tmp/tessera.deb"
 cp -r "$(dirname "$(realpath "$0")")/../platform" "$system/tmp/platform"

@@ -1,4 +1,4 @@
-# Goes on past its last instruction.
+# Runs past its last instruction.
 .globl _start
 _start:
   nop

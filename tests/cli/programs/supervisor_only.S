@@ -1,4 +1,4 @@
-// Waits at a barrier, which a worker cannot.
+// Waits at a barrier, which a worker may not do.
 #include "xtile.h"
 .globl _start
 _start:
