@@ -178,7 +178,7 @@ TEST_SUITE("unit") {
       void (*change)(M&);
     };
     const double bit = 0.3;
-    const double f16 = 3000. / 35768;  // lane's share of the vector units
+    const double f16 = 3000. / 35768;  // a lane's share of the vector units
     const double f32 = 11884. / 35768;
     const Growth growths[] = {
         {{{"registers", 6 * (3072 + 2 * 16 * 32 + 14336) * bit}},

@@ -13,7 +13,7 @@ namespace {
 using namespace patterns;
 using Direction = PortConfig::Direction;
 
-/// Four compute tiles, then two nodes with `sends` and `receives` ports' rates.
+/// Four compute tiles, then two nodes with the rates of `sends` and `receives` fabric ports.
 MachineConfig machine(std::uint32_t sends, std::uint32_t receives, bool pair_sharing = false) {
   MachineConfig config{.tiles = 4};
   config.fabric.pair_sharing = pair_sharing;
@@ -62,7 +62,7 @@ TEST_SUITE("theory") {
       CHECK(makespan(machine(ports, 1), from_memory()) == cycles);
       CHECK(makespan(machine(1, ports), to_memory()) == cycles);
     }
-    // Cutting streams almost fills three ports; the bound ignores that streams are indivisible.
+    // Cut streams nearly fill three ports; the bound assumes that they fill them.
     CHECK(compiled(machine(3, 1), from_memory()).bound == Cycle(134));
   }
 

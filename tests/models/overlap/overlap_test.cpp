@@ -40,8 +40,8 @@ std::string run(const Program& program) {
                      [](const Simulation&, const RunResult& result) { return times(result); });
 }
 
-/// Two concurrent exchanges: both from tile 0 to 1, or one from `second_pair` to the next tile.
-/// Exchange `awaited` is waited for first.
+/// Two exchanges in flight together: from tile 0 to tile 1, and from `second_pair` to the next
+/// tile. Exchange `awaited` is waited for first.
 std::string two_exchanges(std::uint32_t second_pair, std::size_t awaited) {
   Program program(4);
   const auto pass = [&](std::uint32_t from) {

@@ -17,7 +17,7 @@ struct NirItem {
   std::vector<std::pair<std::string, std::string>> edges = {};
 };
 
-/// A parameter with these numbers and shape; without numbers the file contains only its dataset.
+/// A parameter of these numbers and shape; without numbers its dataset is created, but not written.
 inline data::NirParameter nir_numbers(std::vector<std::uint64_t> shape,
                                       std::vector<double> values) {
   return {std::move(shape), std::move(values), {}};

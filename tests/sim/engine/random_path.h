@@ -17,7 +17,7 @@ namespace tessera::engine::test {
 struct Executed {
   Instruction instruction;
   std::uint32_t pc;
-  bool falls_through = false;  ///< from the previous one, in the same basic block
+  bool falls_through = false;  ///< from the previous one, in the same straight stretch
   bool branches = false;       ///< a taken branch
   std::optional<program::OuterEntry> transfer = {};  ///< the transfer that it starts
 };

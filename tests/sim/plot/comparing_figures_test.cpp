@@ -162,9 +162,9 @@ TEST_SUITE("unit") {
   TEST_CASE("the roofline has the machine's roofs and a point a run") {
     const Source source = runs({"n"}, {{1, 40}, {2, 20}});
     const Figure figure = roofline(source, {});
-    // 4000 operations per 1000 bytes of exchange, and per 100 bytes of memory. 4 tiles execute 2 *
-    // 64 operations a cycle in the matrix unit or 8 by an instruction, exchange 16 bytes a cycle,
-    // and access 96 bytes of memory.
+    // 4000 operations per 1000 bytes of exchange, and per 100 bytes of memory. Each of 4 tiles
+    // executes 2 * 64 operations a cycle in the matrix unit or 8 by an instruction; together they
+    // exchange 16 bytes a cycle and access 96 bytes of memory.
     CHECK(figure.csv ==
           "flops_per_byte,useful_flops_per_second,bytes_of,series\n"
           "4,100000000000,exchange,\n40,100000000000,local memory,\n"
@@ -206,7 +206,7 @@ TEST_SUITE("unit") {
     }
     on_integers(source.rows.rows[0]);
     const Figure figure = roofline(source, {});
-    // 8000 operations; 4 tiles execute 2 x 4 x 8 x 8 a cycle in the unit.
+    // 8000 operations; each of 4 tiles executes 2 x 4 x 8 x 8 a cycle in its unit.
     CHECK(figure.csv ==
           "operations_per_byte,useful_integer_operations_per_second,bytes_of,series\n"
           "8,200000000000,exchange,\n80,200000000000,local memory,\n"

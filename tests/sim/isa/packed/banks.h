@@ -23,7 +23,7 @@ struct Banks {
   }
 
   std::array<float, kSums> storage[2]{};
-  packed::Banks view;  ///< a phase's start swaps these pointers
+  packed::Banks view;  ///< an instruction with kAmpStart swaps these pointers
   bool operator==(const Banks& other) const { return bits() == other.bits(); }
 };
 
