@@ -87,7 +87,7 @@ TEST_SUITE("cli") {
 
   TEST_CASE("a sweep's folder knows its points, and keeps new ones") {
     const CommandFolder folder{{"small.json", small_sweep()}};
-    CHECK(folder.call("sweep small.json m=1 --out s").code == 2);  // the key of its own section
+    CHECK(folder.call("sweep small.json m=1 --out s").code == 2);  // the section's own key m
     folder.write("plain.json", small_config(2));
     folder.done("sweep plain.json machine.tiles=1..3 --out s");
     const std::set<std::string> before = folder.names();

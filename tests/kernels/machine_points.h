@@ -10,11 +10,11 @@
 
 namespace tessera::test {
 
-/// Machines from all over the space of configs, seeded.
+/// Draws random machines from the whole space of configs, seeded.
 class MachinePoints {
  public:
   explicit MachinePoints(std::uint64_t seed) : random_(seed) {}
-  /// For one problem: others, though drawn with the same seed, change nothing of these.
+  /// For one problem: draws for other problems with the same seed do not change this one's.
   MachinePoints(std::uint64_t seed, std::string_view problem) {
     std::vector<std::uint64_t> all(problem.begin(), problem.end());
     all.push_back(seed);
@@ -48,7 +48,7 @@ class MachinePoints {
     return machine;
   }
 
-  /// Gives a machine external memory its tiles.
+  /// Adds external memory, which the tiles access, to a machine.
   void external(MachineConfig& machine) {
     machine.has_external = true;
     machine.tile.overlap = one_of({true, false});

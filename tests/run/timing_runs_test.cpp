@@ -52,7 +52,7 @@ TEST_SUITE("run") {
     CHECK(folder.read("a/steps.csv") != "of somebody else");
     folder.write("a/kept.json", "{}");
     CHECK_FALSE(kept("--timing"));
-    CHECK_FALSE(kept(""));  // with values
+    CHECK_FALSE(kept(""));  // a run with values
     CHECK_FALSE(kept("--timing"));
   }
 }

@@ -34,12 +34,12 @@ config::Config shipped(const char* machine) {
 TEST_SUITE("unit") {
   TEST_CASE("area answers to every number that it has a model of, and to no other") {
     const std::set<std::string> none = {
-        // Takes none of its own: lies in SRAM, says where tiles stand, is of a type that is not
-        // there.
+        // These take no area themselves: they are in SRAM, place the tiles, or are of a type that
+        // the unit lacks.
         "machine.tile.worker_stack_bytes", "machine.tile.supervisor_stack_bytes",
         "machine.fabric.columns", "machine.energy.area.i8_mac_um2",
         "machine.energy.area.i16_mac_um2", "machine.energy.area.bf16_mac_um2",
-        // Hardware that another key asks for too; energy_test moves each where it alone decides.
+        // Other keys need the same hardware; energy_test changes each one where it alone decides.
         "machine.tile.matrix_unit.f16_f32.outputs", "machine.tile.matrix_unit.f16_f32.inputs",
         "machine.tile.matrix_unit.f16_f32.interval", "machine.tile.matrix_unit.f32.outputs",
         "machine.tile.slots.float_add", "machine.tile.slots.float_multiply",

@@ -6,8 +6,8 @@
 #include "sim/isa/table.h"
 #include "tests/sim/engine/xtile_trials.h"
 
-/// Random programs of the whole ISA that run long enough to be translated: nested loops of either
-/// kind, branches, calls and returns, whose pointers may walk out of memory or into the code.
+/// Random programs of the whole ISA that run long enough to be translated: nested loops of both
+/// kinds, branches, calls and returns. Their pointers may leave memory or point into the code.
 namespace tessera::engine::test {
 
 class RandomProgram {
@@ -17,7 +17,7 @@ class RandomProgram {
 
   static constexpr std::uint32_t kFew = 6;    ///< f registers that operands are drawn from
   static constexpr std::uint32_t kMany = 18;  ///< more than the host has
-  static constexpr int kOuter = 20;           ///< counts the passes of the whole
+  static constexpr int kOuter = 20;           ///< counts the iterations of the outermost loop
   static constexpr int kInner = 21;
   static constexpr int kSaved = 22;   ///< x22 to x26: x10 to x14 at the start of each pass
   static constexpr int kTarget = 27;  ///< the target of calls
@@ -56,11 +56,11 @@ class RandomProgram {
     return kind == 6 ? either() : straight(1 + below(6));
   }
 
-  /// By one instruction, by two, or to one of several functions.
+  /// A call by one instruction, by two, or to one of several functions.
   void call() {
     const std::uint32_t form = below(4);
     if (form == 0) {
-      constexpr int kBytes = 3;  // of a function of two instructions, as a power of two
+      constexpr int kBytes = 3;  // size of a function of two instructions, as a power of two
       emit(i_type(andi, kTarget, kOuter, (1 << below(4)) - 1));
       emit(i_type(slli, kTarget, kTarget, kBytes));
       several_.push_back(code_.size());
@@ -94,14 +94,14 @@ class RandomProgram {
       if (has_rounding(m) && below(3) == 0) made.rm = below(8) == 0 ? 1 : 7;
       if (isa::info(m).format == isa::Format::u) made.imm = static_cast<int>(below(1U << 20) << 12);
     } while (made.mnemonic == Mnemonic{} || !is_straight(made));
-    // Aligned, most of the time.
+    // Aligned in most cases.
     const auto bytes = static_cast<int>(
         std::max(isa::info(made.mnemonic).bytes_loaded, isa::info(made.mnemonic).bytes_stored));
     const isa::Format format = isa::info(made.mnemonic).format;
     const bool offset = format == isa::Format::i || format == isa::Format::s;
     if (offset && bytes > 0 && bytes < 8 && below(2) == 0)
       made.imm += bytes * static_cast<int>(below(8 / static_cast<std::uint32_t>(bytes)));
-    // Pointers stay pointers, most of the time.
+    // Pointers stay pointers in most cases.
     const std::uint32_t writes = isa::registers(made).writes_x;
     const bool pointer =
         (writes >> made.rd & 1) != 0 && made.rd >= kPointers && made.rd != made.rs1;
@@ -109,7 +109,7 @@ class RandomProgram {
     return made;
   }
 
-  /// Emits instructions that may be executed in vain.
+  /// Emits instructions that may be executed speculatively (by if-conversion).
   void simple(std::uint32_t count) {
     constexpr Mnemonic kSimple[] = {lui,    auipc,  addi,    andi,     slli,    srai,    add,
                                     sub,    sltu,   xor_,    mul,      mulhu,   sh2add,  fadd_s,
@@ -129,7 +129,7 @@ class RandomProgram {
     }
   }
 
-  /// Behind one half of a 64-bit sum or product what makes the other, most of the time.
+  /// In most cases adds the other half of a 64-bit sum or product after `made`.
   void wide(const Instruction& made) {
     const auto any = [this] { return static_cast<int>(4 + below(5)); };
     if (made.mnemonic == sltu) {
@@ -168,7 +168,7 @@ class RandomProgram {
       emit(branch_to(below(2) == 0 ? beq : bne, first, 0, 4 * static_cast<int>(over + 1)));
       return;
     }
-    if (below(2) == 0) {  // now so, now so
+    if (below(2) == 0) {  // changes between iterations
       emit(i_type(andi, first, below(2) == 0 ? kOuter : kInner, 1 << below(3)));
       emit(branch_to(below(2) == 0 ? beq : bne, first, 0, 4 * static_cast<int>(over + 1)));
       return;
@@ -208,8 +208,8 @@ class RandomProgram {
     }
   }
 
-  /// Both sides of a branch end with the same question, the other way round, and lead to the same
-  /// two places: one behind each.
+  /// Both sides of a branch end in a branch on the same condition, one of them inverted. Both lead
+  /// to the same two blocks, one after each branch.
   void doubled() {
     constexpr Mnemonic kAsked[] = {beq, bne, blt, bge, bltu, bgeu};
     constexpr int kAlternates = 9;
@@ -233,7 +233,7 @@ class RandomProgram {
     some(behind_other);
   }
 
-  /// As compilers write a loop whose turn ends with a branch: up to its top from two places.
+  /// A loop as compilers emit it if its body ends with a branch: two branches lead to its top.
   void rotated() {
     emit(i_type(addi, kInner, kInner, 1));
     const std::size_t entry = code_.size();
@@ -278,10 +278,10 @@ class RandomProgram {
 
   Maker maker_;
   bool walks_;
-  bool scalar_;  ///< nothing but loads, stores and what may be done in vain
+  bool scalar_;  ///< only loads, stores and instructions of simple()
   std::vector<Instruction> code_;
   std::vector<std::size_t> calls_;
-  std::vector<std::size_t> several_;  ///< calls of one of eight
+  std::vector<std::size_t> several_;  ///< calls to one of eight functions
 };
 
 }  // namespace tessera::engine::test
