@@ -76,7 +76,8 @@ const std::string& Layers::blamed(const std::string& path, std::string_view prob
     for (const auto& [key, from] : origins_) {
       if (!is_below(key, at) || is_preset(from)) continue;
       const std::pair rank{speaks_of(problem, key, value_), height(from)};
-      if (nearest != nullptr && rank < most) continue;
+      // A value of another section has no part in it unless it is named.
+      if ((at.empty() && !rank.first) || (nearest != nullptr && rank < most)) continue;
       nearest = &from;
       most = rank;
     }

@@ -25,7 +25,8 @@ class Layers {
   /// The origin of the value at `path`: a file name, "preset bow" or "--set a=1".
   [[nodiscard]] const std::string& origin(const std::string& path) const;
   /// An error for a value that conflicts with others, which `problem` may name. Blames the value's
-  /// origin; for a preset, whose values fit together, blames the nearest value that overrides it.
+  /// origin; for a preset, whose values fit together, blames the nearest value that overrides it,
+  /// in another section only if the problem names it.
   [[nodiscard]] ConfigError mistake(const std::string& path, const std::string& problem) const;
   /// True if the value at `path` was set in the same layer as that at `other` or in a later one.
   [[nodiscard]] bool not_below(const std::string& path, const std::string& other) const;
