@@ -12,7 +12,7 @@ using training::fill_zeros;
 
 using Bytes = std::span<std::byte>;  ///< bytes of a part of an array, to be written
 
-/// Writes a number at the beginning, zeros behind it.
+/// Writes `value`, then zeros.
 void fill_word(std::uint32_t value, Bytes into) {
   fill_zeros(into);
   std::memcpy(into.data(), &value, sizeof value);
@@ -42,11 +42,11 @@ class Maker {
   }
 
  private:
-  /// On tiles of neurons.
+  /// For arrays on tiles with neurons.
   using BytesOf = std::function<std::uint64_t(const Layout&, const Neurons&)>;
   using FillOf = std::function<void(const Layout&, const Neurons&, Bytes)>;
   using ExpectedOf = std::function<void(const Layout&, const Neurons&, const Stated&, Bytes)>;
-  /// Fills the part of sample, or of site, `number`.
+  /// Fills the slice of sample or site `number`.
   using Fill = std::function<void(std::uint64_t number, Bytes)>;
   using Expected = std::function<void(const Stated&, std::uint64_t number, Bytes)>;
 
@@ -98,8 +98,8 @@ class Maker {
         name, [s = s_, v](Tile tile) { return s->sites(v, tile); }, each, fill, false, expected);
   }
 
-  /// A count of steps on each tile that has something to do: chance follows it. Where states are
-  /// computed again, it goes back by a stretch.
+  /// A count of steps on each tile with work; random choices depend on it. Where states are
+  /// recomputed, it goes back by a stretch of steps.
   void add_clocks() {
     plan::Array clock{"clock", [s = s_](Tile tile) { return s->works(tile) ? 8 : 0; }};
     clock.contents = plan::zeros;
@@ -229,7 +229,7 @@ class Maker {
                             }});
   }
 
-  /// Adds the operands of a step with marks of bits: parameters in its order, sums of weights.
+  /// Adds the operands of a step whose marks are bits: parameter streams and sums of weights.
   void add_step_arrays() {
     s_->streams = of_neurons(
         "parameters of steps",
@@ -299,7 +299,7 @@ class Maker {
     add_sums();
   }
 
-  /// Adds arrays in which gradients of spikes are added up.
+  /// Adds the arrays in which gradients of spikes are summed.
   void add_sums() {
     std::vector<std::uint64_t> parts(s_->vector_count());
     for (const Reduction& of : s_->plan.reductions) {

@@ -1,11 +1,11 @@
 #include "kernels/snn/statement.h"
 
-/// The backward pass through time; states of all steps are there, or computed again from
-/// checkpoints, a stretch of steps at a time.
+/// The backward pass through time; states of all steps are stored, or recomputed from checkpoints,
+/// a stretch of steps at a time.
 namespace tessera::snn {
 
-/// Everything that the first step backwards needs: what the last step's lists were, no gradients
-/// but those of the outputs.
+/// Prepares the first backward step: fetches the last step's lists, clears all gradients but those
+/// of the outputs.
 void Arrays::turn_round(Tile tile, Calls& calls) const {
   if (works(tile)) tick(calls, 0, steps() - 1);
   fetch_back(tile, calls);
@@ -17,7 +17,7 @@ void Arrays::turn_round(Tile tile, Calls& calls) const {
   });
 }
 
-/// The lists of the clock's step and of the one before it.
+/// Fetches the lists that the clock's step receives and those that it makes (`own`).
 void Arrays::fetch_back(Tile tile, Calls& calls) const {
   for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     fetch(calls, v, by_vector[v].list, slot, 0);
@@ -25,8 +25,8 @@ void Arrays::fetch_back(Tile tile, Calls& calls) const {
   });
 }
 
-/// Gradients of the spikes in one of a vector's own lists go where their neurons' are sent from;
-/// the outputs' are added.
+/// Scatters the gradients of the spikes in one of a vector's own lists to the array by neuron, from
+/// which they are sent; adds those of the outputs.
 void Arrays::place_gradients(VectorId vector, std::uint64_t slot, Calls& calls) const {
   const Vector& of = by_vector[vector];
   program::Argument listed_ones = 0U;
@@ -36,7 +36,7 @@ void Arrays::place_gradients(VectorId vector, std::uint64_t slot, Calls& calls) 
   calls.add(all("snn_place", {of.own[slot], listed_ones, of_logits, of.by_neuron[slot]}));
 }
 
-/// Every tile takes the lists that lead to its neurons, and the gradients of all its neurons'
+/// Every tile receives the lists that lead to its neurons, and the gradients of all its neurons'
 /// spikes, as published.
 void Arrays::pull_back(Tile tile, Pulls& pulls) const {
   pull_lists(tile, false, pulls);
@@ -91,7 +91,8 @@ void Arrays::find_gradients(Tile tile, Calls& calls) const {
   }
 }
 
-/// Tile code that adds up parts depends on their words: the published one deals them out by fours.
+/// Chooses the summing codelet by the size of the parts: the published one gives out four words at
+/// a time.
 void Arrays::add_sum(Place parts, Place sum, std::uint64_t bytes, std::uint64_t count,
                      Calls& calls) const {
   constexpr std::uint32_t kAtOnce = 4;
@@ -110,8 +111,8 @@ Place Arrays::parts_of_sum(std::size_t reduction, Tile tile, std::uint64_t sum) 
                (sum - begin - before) * by_reduction[reduction].last_group)};
 }
 
-/// Gradients of listed spikes, of the tiles of each group, are added up; samples lie on different
-/// tiles.
+/// Each tile pulls the gradients of listed spikes that it sums, from the tiles of a group; samples
+/// lie on different tiles.
 void Arrays::pull_group_parts(Tile tile, Pulls& pulls) const {
   for_group_sums(tile, [&](std::size_t r, std::uint64_t sum, std::uint64_t /*place*/) {
     const Reduction& of = plan.reductions[r];
@@ -127,7 +128,8 @@ void Arrays::pull_group_parts(Tile tile, Pulls& pulls) const {
   });
 }
 
-/// Bytes of gradients that a tile of neurons sends to those who add them up in groups, or at once.
+/// Bytes of spike gradients that a tile sends: to sums of groups (`in_groups`), or directly to
+/// homes together with the group sums that it holds.
 std::uint64_t Arrays::sent_gradients(Tile tile, bool in_groups) const {
   std::uint64_t bytes = 0;
   for (const Reduction& of : plan.reductions) {
@@ -149,7 +151,7 @@ void Arrays::add_groups(Tile tile, Calls& calls) const {
   });
 }
 
-/// The groups' sums come together on the tile that holds the list.
+/// The tile that holds the list pulls the groups' sums.
 void Arrays::pull_group_sums(Tile tile, Pulls& pulls) const {
   for (VectorId v = 1; v < vector_count(); ++v) {
     const std::uint32_t bytes = gradient_bytes(v);
@@ -175,7 +177,7 @@ void Arrays::pull_group_sums(Tile tile, Pulls& pulls) const {
   }
 }
 
-/// Sums of groups are added up, and the clock goes back a step.
+/// Adds the groups' sums and sets the clock back by one step.
 void Arrays::step_back(Tile tile, Calls& calls) const {
   for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     const Vector& of = by_vector[v];
@@ -194,7 +196,7 @@ void Arrays::step_back(Tile tile, Calls& calls) const {
   });
 }
 
-/// States at checkpoints are put aside ("snn_save"), or taken ("snn_restore").
+/// Saves states to checkpoints (`name` "snn_save") or restores them ("snn_restore").
 void Arrays::save_or_restore(Tile tile, const char* name, Calls& calls) const {
   const Neurons* const its = neurons(tile);
   if (its != nullptr && recomputes(*its))

@@ -14,7 +14,7 @@ namespace tessera::snn {
 
 namespace {
 
-/// Up to here all is done again: it takes a tenth of the run's time.
+/// Up to this many all batches are repeated, in about a tenth of the run's time.
 constexpr std::uint64_t kMostReferenceFlops = 100'000'000'000;
 constexpr std::uint64_t kSampledFlops = 2'000'000'000;
 
@@ -41,7 +41,7 @@ class SnnCheck {
       network_ = std::make_unique<PlainNetwork>(weights_, plan_, snn.setting(), threads_);
   }
 
-  /// `full`: all batches; else the first ones, as many as there is time for, and the last one.
+  /// `full`: all batches; else the first ones, up to kSampledFlops, and the last one.
   CheckResult run(bool full) {
     const training::Turns& turns = snn_.turns_;
     const std::uint64_t a_turn = std::max<std::uint64_t>(snn_.useful_flops() / turns.steps, 1);
@@ -54,7 +54,7 @@ class SnnCheck {
     if (all || !options_.train) compare_weights();
     if (full && tested) take(turns.testing, turns.test_steps, false);
     const bool was_last = full || (all && !tested);
-    // After training on a batch the weights before their last change are not known.
+    // After training on a batch the weights before its update are not known.
     const bool can_be_again = !snn_.dense_ && (tested || !options_.train);
     if (!was_last && can_be_again) look_at_last();
     if (was_last || can_be_again) compare_lists();
@@ -78,14 +78,14 @@ class SnnCheck {
     });
   }
 
-  /// The batch that tiles took last, and its number among its like.
+  /// The last batch of the run: its set and its number in the set.
   [[nodiscard]] std::pair<const training::Batches&, std::uint64_t> last() const {
     const training::Turns& turns = snn_.turns_;
     if (turns.test_steps > 0) return {turns.testing, turns.test_steps - 1};
     return {turns.training, turns.steps - 1};
   }
 
-  /// With the weights that tiles hold.
+  /// Repeats the last batch with the weights that tiles hold.
   void look_at_last() {
     for (std::uint32_t l = 0; l < weights_.layers.size(); ++l) {
       Layer& layer = weights_.layers[l];
@@ -97,7 +97,7 @@ class SnnCheck {
     look(batches, number);
   }
 
-  /// Some batches, and what the host was told of them.
+  /// Repeats the first `count` batches; compares the losses and right answers reported for them.
   void take(const training::Batches& batches, std::uint64_t count, bool trains) {
     std::vector<float> losses, right;
     for (std::uint64_t number = 0; number < count; ++number) {
@@ -133,7 +133,7 @@ class SnnCheck {
     }
   }
 
-  /// Every bit of the first numbers of a tensor, rows of `columns`.
+  /// Compares the first numbers of a tensor, in rows of `columns`, bit by bit.
   template <class Number>
   void compare(kernels::Comparison::Result result, const std::vector<Number>& found,
                std::span<const Number> expected, std::uint64_t columns) {
@@ -146,7 +146,7 @@ class SnnCheck {
                                 request_, threads_));
   }
 
-  /// The events of the last batch, as its tiles hold them to the end.
+  /// Compares the events of the last batch, which tiles hold to the end.
   void compare_fed() {
     if (!holds(0)) return;
     const training::Batches& batches = last().first;
@@ -165,7 +165,7 @@ class SnnCheck {
     compare<std::uint32_t>({.says = says}, found, expected, words);
   }
 
-  /// Weights after training, and what the optimiser keeps of them.
+  /// Compares the weights after training and the optimiser's state.
   void compare_weights() {
     for (std::uint32_t l = 0; l < weights_.layers.size(); ++l) {
       std::vector<float> weights = weights_.layers[l].weights;
@@ -179,7 +179,7 @@ class SnnCheck {
     }
   }
 
-  /// Compares one number for each weight: recurrent ones last.
+  /// Compares one number per weight; `expected` has the recurrent ones last.
   void compare_matrix(std::uint32_t layer, Kept kept, std::span<const float> expected) {
     for (const bool recurrent : {false, true}) {
       const std::string name = weights_name(layer, recurrent, kept);
@@ -194,14 +194,14 @@ class SnnCheck {
     }
   }
 
-  /// All lists of the last batch, id by id.
+  /// Compares all lists of the last batch, id by id.
   void compare_lists() {
     for (VectorId v = 1; v < plan_.lists.size(); ++v) {
       if (!holds(v)) continue;
       const std::uint32_t words = list_words(plan_.lists[v].capacity);
       const std::uint32_t slots = options_.time_steps + 1;
       const Words found = words_of(tensors_, lists_name(v), threads_);
-      Words expected = found;  // words behind the ids say nothing
+      Words expected = found;  // words behind the ids are undefined
       for (std::size_t i = 0; i < found.size(); i += words) {
         const List& list = network_->list(v, i / words / slots, word(i / words % slots));
         expected[i] = list.spikes;

@@ -1,5 +1,5 @@
-// Tile code of a time step: states follow spikes. A word of 64 bits holds two neurons, a plane the
-// weights of two neurons from all inputs.
+// Tile code of a time step: updates states by the spikes received. A 64-bit word holds two neurons,
+// a plane the weights of two neurons from all inputs.
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
@@ -9,18 +9,18 @@ namespace {
 struct Update {
   unsigned samples, pairs, sources;
   const double* weights;
-  unsigned plane;  // bytes from two neurons' weights to the next two's
+  unsigned plane;  // bytes from a pair's weights to the next pair's
   const Neurons* neurons;
   double* states;  // [slot][sample][pair][value]
   unsigned slot;   // bytes
-  unsigned mask;   // of the slots' numbers
+  unsigned mask;   // for slot numbers
   const unsigned* clock;
   unsigned* marks;  // [sample][neuron]: kSpike, kCarrier or 0
   double* sums;     // of states over time
   Source source[1];
 };
 
-/// Code that differs from kind to kind. `old` and `made` are a pair's states before and after.
+/// Code specific to a kind of neuron. `old` and `made` are a pair's states before and after.
 struct Lif {
   static constexpr unsigned kValues = 1;
   static double make(const Neurons& n, const double* old, double* made, double input, double zero) {
@@ -58,7 +58,7 @@ double packed_words(unsigned word) {
   return xtile::splat_s(constant(__builtin_bit_cast(float, word)));
 }
 
-/// Pointers to a sample's pairs, one behind the other, so that nothing is multiplied for each.
+/// Pointers that advance over a sample's pairs, so that no pair needs a multiplication.
 struct Cursor {
   const Neurons* n;
   const double* plane;
@@ -66,7 +66,7 @@ struct Cursor {
   double* made;
   double* marks;
 
-  /// `values`: a pair's in a state.
+  /// `values`: state words per pair.
   __attribute__((always_inline)) Cursor(const Update* call, unsigned sample, unsigned values)
       : n(call->neurons), plane(call->weights) {
     const unsigned pairs = sample * call->pairs;
@@ -89,7 +89,7 @@ SNN_INLINE void add_source(const Update* call, const Source* source, unsigned sa
     gather_sums(rows, shifted(rows, call->plane), list + kHeader, list[0], first, second);
 }
 
-/// Takes the next kPairs pairs of a sample one step further.
+/// Advances the next kPairs pairs of a sample by one step.
 template <class Kind, unsigned kPairs>
 SNN_INLINE void step(const Update* call, unsigned sample, Cursor& cursor) {
   double first = cursor.n[0].bias;
@@ -129,7 +129,7 @@ extern "C" void snn_update_lif(const Update* call) { update<Lif>(call); }
 extern "C" void snn_update_cuba_lif(const Update* call) { update<CubaLif>(call); }
 extern "C" void snn_update_adaptive(const Update* call) { update<Adaptive>(call); }
 
-/// A read-out: states follow their input and add up over time.
+/// A read-out: updates the states and adds them to their sums over time.
 extern "C" void snn_update_integrator(const Update* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers())
     for (unsigned pair = 0; pair < call->pairs; ++pair) {

@@ -1,5 +1,5 @@
-// Tile code of a time step backwards: gradients of states, of weights and of the spikes that a tile
-// received, which are added up, and put where they are sent from.
+// Tile code of a backward time step: gradients of states, of weights and of the spikes that a tile
+// received; sums of the latter, and their scatter to the array from which they are sent.
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
@@ -13,8 +13,8 @@ struct StateGradient {
   unsigned slot;         // bytes
   const unsigned* clock;
   double* gradients;          // of states, [sample][pair][value]
-  double* inputs;             // what gradients of inputs are times a spike, [sample][pair]
-  const unsigned* of_spikes;  // [sample][neuron], f32; kUnlisted: of none that is listed
+  double* inputs;             // gradients of the neurons' inputs, [sample][pair]
+  const unsigned* of_spikes;  // [sample][neuron], f32; kUnlisted: neuron is not listed
   float steepness;            // beta of the surrogate
 };
 
@@ -25,7 +25,7 @@ SNN_INLINE float surrogate(float v, float threshold, float steepness) {
   return one / (base * base);
 }
 
-/// hit() takes scalars of one neuron: its parameters, its values of a state, their gradients.
+/// hit() works on the scalars of one neuron: its parameters, state values and their gradients.
 struct Lif {
   static constexpr unsigned kValues = 1;
   static double position(const Neurons& /*n*/, const double* state) { return state[0]; }
@@ -53,7 +53,7 @@ struct CubaLif : Lif {
   }
 };
 
-/// gradient[1] is that of a, before the step times rho: dL/da' of the step behind.
+/// gradient[1] is the gradient of a: keep() turns dL/da' of the later step into rho dL/da'.
 struct Adaptive : Lif {
   static constexpr unsigned kValues = 2;
   static double position(const Neurons& n, const double* state) {
@@ -63,8 +63,8 @@ struct Adaptive : Lif {
                                                  float* gradient, float of_spike, float steepness) {
     const float strength = n[__builtin_offsetof(Neurons, strength) / 4];
     const float v = state[0] - strength * state[2];
-    // keep() has multiplied by rho what reaches a' of the step behind; the spike reaches it by 1 -
-    // rho.
+    // keep() has multiplied dL/da' of the later step by rho; this step's spike enters that a' with
+    // factor 1 - rho.
     const float behind = gradient[2] * n[__builtin_offsetof(Neurons, through) / 4];
     const float of_v = (of_spike + behind) * surrogate(v, n[offsetof_threshold()], steepness);
     gradient[0] += of_v;
@@ -75,8 +75,8 @@ struct Adaptive : Lif {
   }
 };
 
-/// Gradients of a pair's states: what the step behind leaves of them, and what comes by the spikes
-/// of those that are listed.
+/// Gradients of a pair's states: what passes back from the later step, plus what listed neurons get
+/// through their spikes.
 template <class Kind>
 SNN_INLINE void pair_gradient(const Neurons* n, const double* state, double* gradient,
                               const unsigned*& of_spikes, float steepness) {
@@ -144,10 +144,10 @@ struct InputGradient {
 struct Sum {
   const double* parts;
   double* sum;
-  unsigned words, stride, count;  // bytes from part to part; parts
+  unsigned words, stride, count;  // words of a part; bytes from part to part; number of parts
 };
 
-/// The sums of a word of `count` parts, `stride` bytes from part to part.
+/// Sums one word over `count` parts, `stride` bytes from part to part.
 SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, double* out) {
   double sum = *part;
   for (; --count != 0;) {
@@ -157,7 +157,7 @@ SNN_INLINE void sum_word(const double* part, unsigned stride, unsigned count, do
   *out = sum;
 }
 
-/// The sums of four words side by side: 5 slots a part.
+/// Sums four adjacent words over all parts: 5 slots per part.
 SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, double* out) {
   double a = part[0];
   double b = part[1];
@@ -190,7 +190,7 @@ SNN_INLINE void sum_words(const double* part, unsigned stride, unsigned count, d
   out[3] = d;
 }
 
-/// From places in a list to neurons.
+/// Scatters values from places in a list to neurons.
 struct Placing {
   const unsigned* list;
   const float* gradients;  // by place in the list; null: none
@@ -222,8 +222,8 @@ extern "C" void snn_state_gradient_integrator(const ReadoutGradient* call) {
   xtile::xctl<0>();
 }
 
-/// Adds to the gradients of the weights of spikes. Each worker has pairs of neurons of its own, or,
-/// if there are more workers than pairs, a copy of the gradients and every so many samples.
+/// Adds to the gradients of the weights of spikes. Each worker has its own pairs of neurons; with
+/// several `copies`, workers share a pair, each with its own copy and every copies-th sample.
 extern "C" void snn_weight_gradient(const WeightGradient* call) {
   const unsigned worker = xtile::worker();
   unsigned copy = 0;
@@ -246,7 +246,7 @@ extern "C" void snn_weight_gradient(const WeightGradient* call) {
   xtile::xctl<0>();
 }
 
-/// Gradients of listed spikes, as far as this tile's neurons go.
+/// This tile's part of the gradients of listed spikes: the sum over its neurons.
 extern "C" void snn_input_gradient(const InputGradient* call) {
   for (unsigned b = xtile::worker(); b < call->samples; b += xtile::workers()) {
     const unsigned* list = shifted(call->source.lists, b * call->source.stride);
@@ -263,7 +263,7 @@ extern "C" void snn_input_gradient(const InputGradient* call) {
   xtile::xctl<0>();
 }
 
-/// Adds up parts in their order, word by word, four words of a worker at a time.
+/// Sums parts in their order; each worker takes four words at a time.
 extern "C" void snn_sum(const Sum* call) {
   const unsigned step = xtile::workers() * 4;
   for (unsigned i = xtile::worker() * 4; i < call->words; i += step) {
@@ -279,7 +279,7 @@ extern "C" void snn_sum(const Sum* call) {
   xtile::xctl<0>();
 }
 
-/// Adds up parts of so few words that each word is one worker's: 2 slots a part.
+/// Sums parts of few words; each worker takes one word at a time: 2 slots per part.
 extern "C" void snn_sum_few(const Sum* call) {
   for (unsigned i = xtile::worker(); i < call->words; i += xtile::workers()) {
     const double* part = call->parts + i;
@@ -303,7 +303,8 @@ extern "C" void snn_sum_few(const Sum* call) {
   xtile::xctl<0>();
 }
 
-/// Gradients of listed spikes go to their neurons: the sum of what there is of both.
+/// Scatters the gradients of listed spikes to their neurons: from the list, the logits, or the sum
+/// of both.
 extern "C" void snn_place(const Placing* call) {
   const unsigned worker = xtile::worker();
   const unsigned stride = xtile::workers();
@@ -323,7 +324,7 @@ extern "C" void snn_place(const Placing* call) {
   xtile::xctl<0>();
 }
 
-/// The neurons of a list are listed no longer.
+/// Resets the gradients of a list's neurons to kUnlisted.
 extern "C" void snn_displace(const Placing* call) {
   const unsigned stride = xtile::workers();
   const unsigned* const end = call->list + kHeader + call->list[1];

@@ -1,30 +1,30 @@
-// Tile code of a time step, the best plan's: lists are made of words of marks, most of them 0.
+// Tile code of a time step in plan `bits`: makes lists from words of marks, most of which are 0.
 #include "kernels/snn/found.h"
 
 using namespace snn;
 
 namespace {
 
-constexpr unsigned kMarks = 16;  // neurons of a word
+constexpr unsigned kMarks = 16;  // neurons per word
 
-/// Which words these are, and what chance depends on.
+/// Identifies a site's words of marks and seeds its random choices.
 struct Key {
   unsigned first;  // the first word's number
   unsigned chance;
-  unsigned share;   // 2^31 / words of a tile of the layer: what divides by them
-  unsigned unused;  // bits of them that stand for no neuron
+  unsigned share;   // 2^31 / words per tile of the layer, rounded up, to divide by them
+  unsigned unused;  // bits of a tile's words that stand for no neuron
 };
 
 struct Look {
   const unsigned* marks;
-  unsigned count, chunk;  // words, and of a worker
+  unsigned count, chunk;  // words of the site, of a worker
   Found* found;
   unsigned stride, capacity;  // bytes from worker to worker, ids
   const unsigned* clock;
   const Key* key;
 };
 
-/// Counts spikes and carriers, a bit each, for which there is no room.
+/// Counts spikes and carriers, one bit each, without room.
 SNN_INLINE void leave_out(Found* found, unsigned spikes, unsigned carriers) {
   unsigned left_out = found->left_out;
   for (; spikes != 0; spikes &= spikes - 1) left_out += kSpike;
@@ -32,8 +32,8 @@ SNN_INLINE void leave_out(Found* found, unsigned spikes, unsigned carriers) {
   found->left_out = left_out;
 }
 
-/// Lists the neurons of a word, from its foremost bits on, as many as there is room for, and counts
-/// the others. In a pair's two bits the second neuron's is foremost.
+/// Lists the neurons of a word from its highest bits down while there is room, and counts the
+/// others. In a pair the second neuron has the higher bit.
 SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, unsigned word) {
   const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
   call = again(call);
@@ -55,7 +55,7 @@ SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, u
   }
 }
 
-/// The next word that is not 0, and `mark` behind it; 0: there is none.
+/// Returns the next nonzero word and moves `mark` behind it; 0: none up to `stop`.
 SNN_INLINE unsigned next_word(const unsigned*& mark, const unsigned* stop) {
   unsigned word;
   asm volatile(
@@ -81,8 +81,8 @@ SNN_INLINE unsigned* stored_ids(const Combine* call) {
 
 }  // namespace
 
-/// Lists the marked neurons of a worker's words, from a random one on and round, as many as there
-/// is room for, and counts the others.
+/// Lists the marked neurons of a worker's words, cyclically from a random neuron on, while there is
+/// room, and counts the others.
 extern "C" void snn_look(const Look* call) {
   Found* const found = shifted(call->found, xtile::worker() * call->stride);
   found->spikes = 0;
@@ -140,8 +140,8 @@ extern "C" void snn_join(const Combine* call) {
   call = again(call);
   unsigned which = first_of(call);
   unsigned turn = xtile::worker();
-  unsigned before = 0;   // spikes of the lists before this one, as far as they are kept
-  unsigned carried = 0;  // and carriers
+  unsigned before = 0;   // kept spikes of the lists before this one
+  unsigned carried = 0;  // kept carriers
   for (unsigned left = call->lists; left != 0; --left) {
     found = shifted(call->found, which * call->stride);
     which = wrapped(call, which + 1);

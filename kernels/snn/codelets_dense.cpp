@@ -1,5 +1,5 @@
-// Tile code of networks whose activations are dense: what is done to single elements of matrices. A
-// worker's part is a stretch of 64-bit words.
+// Tile code of networks with dense activations: elementwise operations on matrices. A worker's part
+// is a contiguous range of 64-bit words.
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
@@ -29,7 +29,7 @@ struct DenseUpdate {
 struct DenseFetch {
   History history;
   double* matrix;
-  float threshold;  // of spikes; of inputs unused
+  float threshold;  // for spikes; unused for inputs
   Parts<Part> parts;
 };
 
@@ -94,7 +94,7 @@ extern "C" void snn_dense_integrator(const DenseUpdate* call) {
   xtile::xctl<0>();
 }
 
-/// The clock's slot as it is.
+/// Copies the clock's slot to `matrix`.
 extern "C" void snn_dense_inputs(const DenseFetch* call) {
   const Part part = call->parts.mine();
   const double* from = call->history.of(0, part.offset);
@@ -103,7 +103,7 @@ extern "C" void snn_dense_inputs(const DenseFetch* call) {
   xtile::xctl<0>();
 }
 
-/// The spikes of the clock's slot, out of its states.
+/// Recomputes the spikes of the clock's slot from its states.
 extern "C" void snn_dense_spikes(const DenseFetch* call) {
   const Part part = call->parts.mine();
   const double* from = call->history.of(0, part.offset);

@@ -1,4 +1,4 @@
-// Tile code of a time step: neurons that spike are looked for and listed.
+// Tile code of a time step: searches for neurons that spike and lists them.
 #include "kernels/snn/found.h"
 
 using namespace snn;
@@ -7,13 +7,13 @@ namespace {
 
 struct Select {
   const unsigned* marks;
-  unsigned count, chunk;  // neurons, and of a worker
+  unsigned count, chunk;  // neurons of the site, of a worker
   Found* found;
   unsigned stride, capacity;  // bytes from worker to worker, ids
   const unsigned* clock;
-  const unsigned* key;  // which neurons these are: the first one's number, what chance depends on
+  const unsigned* key;  // id of the first neuron, seed of random choices
 };
-/// The sum of marks, at least one: 2 slots each.
+/// Sum of the marks up to `stop`, at least one: 2 slots each.
 SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
   unsigned n = static_cast<unsigned>(stop - mark);
   unsigned sum = 0;
@@ -29,7 +29,7 @@ SNN_INLINE unsigned sum_of(const unsigned* mark, const unsigned* stop) {
   return sum;
 }
 
-/// Counts of all lists together, and of what their makers left out.
+/// Counts over all lists, with what their makers left out.
 struct Sum {
   unsigned spikes, carriers, left_out;
 };
@@ -62,8 +62,8 @@ struct Count {
 
 }  // namespace
 
-/// Lists the marked neurons of a worker's chunk, from a random one on and round, as many as there
-/// is room for, and counts the others.
+/// Lists the marked neurons of a worker's chunk, cyclically from a random one on, while there is
+/// room, and counts the others.
 extern "C" void snn_select(const Select* call) {
   const unsigned worker = xtile::worker();
   Found* found = shifted(call->found, worker * call->stride);
@@ -149,7 +149,7 @@ extern "C" void snn_combine(const Combine* call) {
   xtile::xctl<0>();
 }
 
-/// Adds the spikes of a list to how often each neuron has spiked; one worker.
+/// Adds the spikes of a list to the neurons' spike counts; one worker.
 extern "C" void snn_count(const Count* call) {
   const unsigned* id = call->list + kHeader;
   const float one = constant(1.0F);

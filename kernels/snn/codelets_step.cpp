@@ -1,11 +1,11 @@
-// Tile code of a time step where marks are bits: states follow the sums of weights.
+// Tile code of a time step where marks are bits: updates states by the sums of weights.
 #include "kernels/snn/rows.h"
 
 using namespace snn;
 
 namespace {
 
-/// States before and after of a sample, and what the next pair's are made with.
+/// The next pair's states before and after the step, its sum of weights and its parameters.
 struct Cursor {
   const double* old;
   double* made;
@@ -14,19 +14,19 @@ struct Cursor {
   const double* second;  // the other one
 };
 
-/// Neurons above their thresholds, two bits a pair, the first pair's foremost: those that spike,
-/// and those that are listed, which spikes are too.
+/// Neurons above their thresholds, two bits per pair, the first pair highest: those that spike, and
+/// those that are listed, spikes included.
 struct Bits {
   unsigned spikes, listed;
 
-  /// A word of marks is for eight pairs: those that spike in its lower half, others that carry
-  /// gradient in its upper half.
+  /// A word of marks for eight pairs: spikes in its lower half, neurons that carry gradient only in
+  /// its upper half.
   SNN_INLINE unsigned mark() const { return spikes | (spikes ^ listed) << 16; }
 };
 
-/// Code that differs from kind to kind: next() takes `pairs` pairs one step further. Each pair has
-/// some words of the streams (stream_values() in program.h); thresholds are the first words of the
-/// second.
+/// Code specific to a kind of neuron: next() advances `pairs` pairs by one step. Each pair has
+/// stream_values() words (program.h) in either stream; those of the second begin with the
+/// thresholds.
 struct Lif {
   static constexpr unsigned kValues = 1;
   // alpha, gain; threshold, second: 14 instructions and 8 slots a pair.
@@ -41,7 +41,7 @@ struct Lif {
         "fsgnj.d %[above], %[zero], %[zero]\n"
         "nop\n"
         "rpt %[n], 2f\n"
-        // The last pair's bits, this pair's state.
+        // The previous pair's bits, this pair's state.
         "ld2 %[u], %[in], %[old], %[input]\n"
         "mask.2s s6, %[spiked]\n"
         "ld2 %[al], %[th], %[p], %[q]\n"
@@ -71,12 +71,12 @@ struct Lif {
   }
 };
 
-/// Where two neurons stand after their step, and their thresholds.
+/// Two neurons after their step: the values to compare, and their thresholds.
 struct Stand {
   double v, threshold, second;
 };
 
-/// A pair at a time.
+/// Advances the pairs one at a time.
 template <class Kind>
 SNN_INLINE void each(Cursor& at, unsigned pairs, Bits& bits) {
   bits = {0, 0};
@@ -172,8 +172,8 @@ extern "C" void snn_step_lif(const Step* call) { step_all<Lif>(call); }
 extern "C" void snn_step_cuba_lif(const Step* call) { step_all<CubaLif>(call); }
 extern "C" void snn_step_adaptive(const Step* call) { step_all<Adaptive>(call); }
 
-/// A read-out: states follow their input and add up over time. Of the streams a word is a pair's:
-/// alpha; gain.
+/// A read-out: updates the states and adds them to their sums over time. The streams have one word
+/// per pair: alpha; gain.
 extern "C" void snn_step_integrator(const Step* call) {
   call = drives(call);
   const double* input = again(sums_of(call));

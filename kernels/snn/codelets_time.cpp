@@ -1,4 +1,4 @@
-// Tile code that keeps time: clocks, lists and states of other steps brought or put aside.
+// Tile code for time: advances clocks, fetches stored lists, saves and restores states.
 #include "kernels/snn/tile_code.h"
 
 using namespace snn;
@@ -8,7 +8,7 @@ namespace {
 struct Fetch {
   const unsigned* stored;
   unsigned slot;   // bytes
-  unsigned ahead;  // slots, of the clock
+  unsigned ahead;  // slots beyond the clock
   const unsigned* clock;
   unsigned* list;
 };
@@ -31,7 +31,7 @@ struct Checkpoint {
   unsigned every;  // steps
 };
 
-/// Words of 64 bits, dealt out to the workers.
+/// Copies 64-bit words, interleaved over the workers.
 SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
   const double* word = from + xtile::worker();
   double* out = to + xtile::worker();
@@ -44,10 +44,10 @@ SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
 
 }  // namespace
 
-/// Brings a list of those that are stored to where it is sent from.
+/// Copies a stored list to the place from which it is sent.
 extern "C" void snn_fetch(const Fetch* call) {
   const unsigned which = *call->clock + call->ahead;
-  if (static_cast<int>(which) < 0) {  // backwards, beyond the first step
+  if (static_cast<int>(which) < 0) {  // backward pass, before the first step
     xtile::xctl<0>();
     return;
   }
@@ -69,7 +69,7 @@ extern "C" void snn_tick(const Tick* call) {
   xtile::xctl<0>();
 }
 
-/// Zeros; each worker takes a stretch.
+/// Writes zeros; each worker takes a contiguous chunk.
 extern "C" void snn_clear(const Clear* call) {
   const unsigned first = xtile::worker() * call->chunk;
   if (first < call->count) {
@@ -81,7 +81,7 @@ extern "C" void snn_clear(const Clear* call) {
   xtile::xctl<0>();
 }
 
-/// Puts the states before the clock's step aside, if it is one of every so many.
+/// Saves the states before the clock's step if the step is a multiple of `every`.
 extern "C" void snn_save(const Checkpoint* call) {
   const unsigned step = *call->clock;
   if (step % call->every == 0)
@@ -90,7 +90,7 @@ extern "C" void snn_save(const Checkpoint* call) {
   xtile::xctl<0>();
 }
 
-/// Brings those of the clock's step back.
+/// Restores the checkpoint of the clock's step to slot 0.
 extern "C" void snn_restore(const Checkpoint* call) {
   copy_slot(shifted(call->checkpoints, *call->clock / call->every * call->slot), call->states,
             call->slot);

@@ -44,10 +44,10 @@ Shape shape_of(const DataOptions& data) {
   }
 }
 
-/// A line of a list of events.
+/// A line of a text file of events.
 struct Event {
   std::array<std::uint64_t, 4> numbers{};
-  std::size_t columns = 0;  ///< 0: an empty line or a comment; 5: more, or something else
+  std::size_t columns = 0;  ///< 0: empty line or comment; 5: more numbers, or not numbers
 };
 Event event_of(std::string_view line) {
   constexpr std::size_t kWrong = 5;
@@ -165,8 +165,8 @@ void Data::read_raster(const DataOptions& options) {
   }
 }
 
-/// Events in order of sample and time step. A fourth column is the polarity, the upper half of the
-/// inputs.
+/// Requires events in order of sample and time step. A fourth column is the polarity: 1 selects the
+/// upper half of the inputs.
 void Data::read_events(const DataOptions& options) {
   const std::string text = data::read_file(options.events);
   std::vector<std::uint32_t> events;
@@ -223,8 +223,8 @@ std::uint32_t Data::label(std::uint64_t sample) const {
   return static_cast<std::uint32_t>(data::random_below(seed_, kLabel, sample, classes_));
 }
 
-/// A synthetic class is a spot of inputs that moves: each has a place of its own to begin at, and
-/// goes half around its neighbours' way, forth or back. A sample begins somewhat earlier or later.
+/// A synthetic class is a spot of inputs that moves from its own start by inputs / classes over all
+/// steps, upwards for even classes, else downwards. Samples are offset by up to an eighth of that.
 std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t step) const {
   if (!ends_.empty()) {
     const std::uint64_t place = sample * steps_ + step;
@@ -239,7 +239,7 @@ std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t 
   const double mean = rate_ * inputs_;
   const std::uint64_t index = sample * steps_ + step;
   const double drawn = uniform(seed_, kCount, index);
-  // Below one a step: in as many steps as make the mean. Rounded, few inputs had never any.
+  // A mean below one is the probability of one event; rounding would leave few inputs without any.
   const auto count = static_cast<std::uint64_t>(
       mean < 1 ? std::floor(mean + drawn) : std::floor(mean * (0.75 + 0.5 * drawn) + 0.5));
   std::vector<std::uint32_t> events;
@@ -259,7 +259,7 @@ std::vector<std::uint32_t> Data::all_events(std::uint64_t sample, std::uint32_t 
 std::vector<std::uint32_t> Data::events(std::uint64_t sample, std::uint32_t step) const {
   std::vector<std::uint32_t> all = all_events(sample, step);
   if (all.size() <= max_events_) return all;
-  // As many as are allowed, evenly out of all.
+  // Keeps max_events_ events, evenly spaced.
   std::vector<std::uint32_t> kept(max_events_);
   for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = all[i * all.size() / kept.size()];
   return kept;

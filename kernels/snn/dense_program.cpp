@@ -51,10 +51,10 @@ class DenseStatement {
  private:
   struct LayerArrays {
     MatrixArray weights, sums, spikes;
-    BufferId states;  ///< all steps', on the tiles of `sums`
+    BufferId states;  ///< of all steps, on the tiles of `sums`
     // Training:
     MatrixArray turned, gradients, of_states, of_spikes, of_inputs;
-    training::Parameters kept;  ///< weights, and what the optimiser keeps of them
+    training::Parameters kept;  ///< weights with their optimiser state
   };
 
   [[nodiscard]] training::Codelet code(const std::string& name) const {
@@ -75,7 +75,7 @@ class DenseStatement {
     labels_ = training::labels(steps_, options_.batch, label);
   }
 
-  /// Room for a matrix of all time steps.
+  /// An array for a matrix at all time steps.
   BufferId history(const MatrixArray& like, std::string_view name,
                    const training::Statement::Contents& first = {}) {
     return steps_.array(
@@ -115,7 +115,7 @@ class DenseStatement {
     return made;
   }
 
-  /// Weights, and what the optimiser keeps of them.
+  /// Adds the tensors of weights and of the optimiser's state.
   void add_weights(std::uint32_t layer) {
     const MatrixArray& like = layers_[layer].weights;
     const auto add = [&](Kept kept, BufferId array) {
@@ -130,7 +130,7 @@ class DenseStatement {
     if (options_.learning.adam()) add(Kept::second_moments, layers_[layer].kept.second);
   }
 
-  /// Zeros and ones of all steps, as a tile has them, of the batch with a number.
+  /// Returns a function that fills a tile's zeros and ones of all steps for batch `number`.
   [[nodiscard]] std::function<void(Tile, std::span<std::byte>, std::uint64_t number)> filling()
       const {
     return
@@ -152,7 +152,7 @@ class DenseStatement {
         };
   }
 
-  /// The next batch.
+  /// Reads the next batch's events and labels from the host.
   void feed() {
     const auto labels = training::fed_labels(steps_, labels_, options_.batch,
                                              [&data = subject_.data, of = subject_.turns.training](
@@ -172,7 +172,7 @@ class DenseStatement {
             });
   }
 
-  /// Zeros in what one step has of an array like `like`.
+  /// Clears the first step of an array whose steps are stored like `like`.
   CallsOf clear(BufferId array, const MatrixArray& like) {
     return [array, stored = like.stored, code = code("snn_clear")](Tile tile, Calls& calls) {
       const std::uint32_t words = word(stored.bytes_on(tile) / 8);
@@ -185,7 +185,7 @@ class DenseStatement {
       calls.add_by_size(vertex);
     };
   }
-  /// Calls on the elements of `like`, whose states of all steps are `states`.
+  /// Calls codelet `name` on the elements of `like`; `states` holds their states of all steps.
   CallsOf stepwise(const std::string& name, const MatrixArray& like, BufferId states,
                    const Arguments& more) {
     return [code = code(name), stored = like.stored, states, clock = clock_, more](Tile tile,
@@ -215,7 +215,7 @@ class DenseStatement {
     return stepwise("snn_dense_inputs", inputs_, events_, {Place{inputs_.array}, 0U});
   }
 
-  /// All layers take the spikes of the step before.
+  /// One time step: all layers receive the spikes of the step before.
   void forward() {
     steps_.compute("events", {fetch_inputs()});
     for (std::size_t l = 0; l < layers_.size(); ++l)

@@ -2,7 +2,7 @@
 
 namespace tessera::snn {
 
-/// Tiles of a layer take the lists of all samples that lead to it.
+/// Tiles of a layer pull the lists of its sources for all samples.
 void Arrays::pull_lists_of(const Neurons& its, const std::function<Place(std::size_t)>& into,
                            Pulls& pulls) const {
   for (std::size_t s = 0; s < sources(its.layer).size(); ++s) {
@@ -13,7 +13,7 @@ void Arrays::pull_lists_of(const Neurons& its, const std::function<Place(std::si
   }
 }
 
-/// `again`: where states are recomputed.
+/// `again`: only for neurons whose states are recomputed.
 void Arrays::pull_lists(Tile tile, bool again, Pulls& pulls) const {
   const auto taken = [&](const Neurons* its) {
     return its != nullptr && (!again || recomputes(*its));
@@ -31,11 +31,11 @@ void Arrays::pull_lists(Tile tile, bool again, Pulls& pulls) const {
         pulls);
 }
 
-/// The neurons take the spikes of the step before.
+/// Updates the neurons with the spikes of the step before.
 void Arrays::update(Tile tile, bool again, Calls& calls) const {
   const Neurons* const its = neurons(tile);
   if (its == nullptr || (again && !recomputes(*its))) return;
-  // Where not all are kept, two are: those of the step before and of this one.
+  // If not all states are kept, two are: those of the step before and of this one.
   const bool keeps = again || state_slots(*its) > steps();
   const Arguments time{word(slot_bytes(*its)), keeps ? ~0U : 1U,
                        Place{again ? stretch_clock : clock}};
@@ -84,7 +84,7 @@ program::Vertex Arrays::step_of_bits(const Neurons& its, const Arguments& time) 
   return all("snn_step_" + kind_name(its), std::move(arguments));
 }
 
-/// Each site takes what it needs of the marks of its sample.
+/// Each site pulls its part of its sample's marks.
 void Arrays::pull_marks(Tile tile, Pulls& pulls) const {
   for_sites(tile, [&](VectorId v, std::uint64_t site, std::uint64_t slot) {
     const ListPlan& list = plan.lists[v];
@@ -103,7 +103,7 @@ void Arrays::pull_marks(Tile tile, Pulls& pulls) const {
   });
 }
 
-/// Workers of each site look through their part of the marks.
+/// The workers of each site search their part of the marks.
 void Arrays::select(Tile tile, Calls& calls) const {
   for_sites(tile, [&](VectorId v, std::uint64_t site, std::uint64_t slot) {
     const Vector& of = by_vector[v];
@@ -134,7 +134,7 @@ void Arrays::pull_found(Tile tile, Pulls& pulls) const {
   });
 }
 
-/// Lists are made and stored of what workers, or sites, have found; outputs are counted.
+/// Makes and stores lists of what workers, or sites (`spread`), have found; counts output spikes.
 void Arrays::join(Tile tile, bool spread, Calls& calls) const {
   for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     if (spreads(v) != spread) return;
@@ -149,7 +149,7 @@ void Arrays::join(Tile tile, bool spread, Calls& calls) const {
   });
 }
 
-/// The next events are brought.
+/// Fetches the next events and advances the clock.
 void Arrays::end_step(Tile tile, Calls& calls) const {
   for_homes(0, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
     fetch(calls, 0, by_vector[0].list, slot, 1);
@@ -157,7 +157,7 @@ void Arrays::end_step(Tile tile, Calls& calls) const {
   if (works(tile)) tick(calls, ~0U, 1);
 }
 
-/// Clocks at 0, no state, no spikes, the first events at hand.
+/// Clears clocks, states, gradients and lists; fetches the first events.
 void Arrays::begin(Tile tile, bool trains, Calls& calls) const {
   if (works(tile)) tick(calls, 0, 0);
   if (const Neurons* const its = neurons(tile)) {

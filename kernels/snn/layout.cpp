@@ -5,8 +5,8 @@
 #include "kernels/snn/statement.h"
 #include "sim/data/random.h"
 
-/// Expected contents of arrays where data decide the time of calls: a step of some samples, which
-/// stand for the others of the batch too.
+/// The layout, and the expected contents of arrays where data decide the time of calls: a step of
+/// some samples, repeated to fill the batch.
 namespace tessera::snn {
 
 void fill_unlisted(std::span<std::byte> into) { std::memset(into.data(), 0xff, into.size()); }

@@ -18,7 +18,7 @@ namespace tessera::snn {
 
 namespace {
 
-/// A layer's numbers, one for each weight or for each neuron.
+/// A list of a layer's numbers, one per weight or per neuron.
 struct LayerList {
   const char* name;
   std::vector<float> Layer::*values;
@@ -34,7 +34,7 @@ constexpr LayerList kLists[] = {{"weights", &Layer::weights},
                                 {"threshold", &Layer::threshold},
                                 {"second threshold", &Layer::second_threshold}};
 
-/// Parameters of two neurons, as the tile code has them.
+/// Parameters of two neurons, in the layout of tile code.
 struct Parameters {
   float alpha[2], gain[2], bias[2], threshold[2], second[2], beta[2], rho[2], keep[2], through[2],
       strength[2];
@@ -67,17 +67,17 @@ Parameters parameters_of(const Layer& layer, std::uint64_t begin, std::uint64_t 
 
 using Two = const float (&)[2];
 
-constexpr std::uint64_t kTrials = 320;   // stream of the seed
-constexpr std::uint64_t kWeights = 321;  // streams, two a layer
+constexpr std::uint64_t kTrials = 320;   // random stream of the seed
+constexpr std::uint64_t kWeights = 321;  // random streams, two per layer
 
-// The least, about, with which activity is carried from layer to layer in the published shapes.
+// In thresholds: about the least deviation at which activity spreads through the published shapes.
 constexpr double kDeviation = 1.3;
 constexpr double kMostLeft = 0.9999;
 constexpr double kLeastThreshold = 1e-6;
-constexpr double kFewest = 0.1;  // spikes a step that weights are made for
+constexpr double kFewest = 0.1;  // least spikes per step assumed for the scale of weights
 
-/// Mean square of the states of neurons that never spike, where sums of weights are drawn anew each
-/// step and have the mean square 1: u' = left u + (1 - left) i, i' = current i + sum.
+/// Mean square of the states of neurons that never spike, if the sums of weights are independent
+/// from step to step with mean square 1: u' = left u + (1 - left) i, i' = current i + sum.
 double gain_of(const NeuronOptions& neuron) {
   const double left = std::min(neuron.alpha, kMostLeft);
   const double current =
@@ -90,9 +90,9 @@ double deviation_of(const NeuronOptions& neuron) {
   return kDeviation * std::max(std::abs(neuron.threshold), kLeastThreshold);
 }
 
-/// Seeded weights lie within this times sqrt(6 / inputs). If nothing is said: where so many of the
-/// inputs spike a step that the states of neurons, which sum up such weights over time, deviate by
-/// kDeviation of their threshold; `sources` lead to them.
+/// Bound of seeded weights as a multiple of sqrt(6 / inputs). By default such that `spikes` spikes
+/// per step from each of `sources` let the states of neurons deviate by kDeviation times their
+/// threshold.
 double scale_of(const Options& options, std::uint32_t inputs, double spikes,
                 std::uint32_t sources) {
   if (options.weight_scale > 0) return options.weight_scale;
@@ -103,8 +103,8 @@ double scale_of(const Options& options, std::uint32_t inputs, double spikes,
   return bound / std::sqrt(6.0 / inputs);
 }
 
-/// How many of such neurons spike a step: some that begin at rest are tried, with sums drawn
-/// evenly.
+/// Spikes per neuron and step, from a trial of neurons that begin at rest and receive uniformly
+/// distributed sums.
 double spike_rate(const Options& options) {
   constexpr std::uint64_t kTried = 256;
   const NeuronOptions& neuron = options.neuron;
@@ -127,7 +127,7 @@ double spike_rate(const Options& options) {
          static_cast<double>(kTried * std::max<std::uint64_t>(steps, 1));
 }
 
-/// Uniform within scale sqrt(6 / inputs), as f32 has it.
+/// Uniform f32 weights within +-scale * sqrt(6 / inputs).
 std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, double scale,
                                   std::uint32_t inputs, std::uint32_t neurons) {
   const double bound = scale * std::sqrt(6.0 / inputs);
@@ -137,7 +137,7 @@ std::vector<float> seeded_weights(const Options& options, std::uint64_t stream, 
   return weights;
 }
 
-/// Sets the numbers that all neurons have in common.
+/// Sets the parameters that all neurons share.
 void fill_parameters(const Options& options, Layer& layer) {
   const NeuronOptions& neuron = options.neuron;
   const auto all = [&](double value) {
@@ -154,10 +154,10 @@ void fill_parameters(const Options& options, Layer& layer) {
   layer.strength = all(neuron.strength);
 }
 
-// All outputs are told what they should do.
+// Second threshold of outputs, low enough that all carry gradient.
 constexpr float kAlways = -100;
 
-/// Weights that the user gives, as the program's tensors are.
+/// Reads the user's weights from a folder, in the form of the program's tensors.
 void read_weights(Network& network, const std::string& folder) {
   data::WeightsFolder given(folder, "layer_", "workload.weights");
   for (std::size_t i = 0; i < network.layers.size(); ++i) {
@@ -269,7 +269,7 @@ void require_sound(const Network& network, const std::string& key) {
   }
 }
 
-// Parameters of neurons as tile code takes them.
+// Parameters of neurons in the layout of tile code.
 
 void fill_parameters(const Layer& layer, Interval neurons, std::span<std::byte> into) {
   std::byte* to = into.data();
@@ -284,7 +284,7 @@ void fill_streams(const Layer& layer, Interval neurons, std::span<std::byte> int
   const std::uint32_t values = stream_values(layer.kind);
   for (std::uint64_t pair = 0; pair < pairs; ++pair) {
     const Parameters made = parameters_of(layer, neurons.begin + 2 * pair, neurons.end);
-    // A spike is above both thresholds: what is above neither is told by one.
+    // Spikes must be above both thresholds: one comparison then finds all listed neurons.
     float second[2], none[2] = {};
     for (std::uint32_t lane = 0; lane < 2; ++lane)
       second[lane] = std::min(made.second[lane], made.threshold[lane]);
@@ -307,7 +307,7 @@ void fill_streams(const Layer& layer, Interval neurons, std::span<std::byte> int
   }
 }
 
-/// Networks out of options: seeded weights, or those of files.
+/// Networks made from options, with seeded weights or those of files.
 
 Network make_network(const Options& options, std::uint32_t inputs, double events) {
   const bool of_file = !options.network.empty();

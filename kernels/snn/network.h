@@ -17,7 +17,7 @@ namespace tessera::snn {
 ///   lif         u' = (u > threshold ? 0 : alpha u) + gain I
 ///   cuba_lif    i' = beta i + I, u' = (u > threshold ? 0 : alpha u) + gain i'
 ///   adaptive    a' = rho a + (1 - rho) s, s the spike of the step before;
-///               lif whose spikes and resets are those of u - strength a > threshold
+///               lif that spikes and resets where u - strength a > threshold
 ///   integrator  u' = alpha u + gain I, never spikes: a read-out
 enum class NeuronKind : std::uint8_t { lif, cuba_lif, adaptive, integrator };
 inline constexpr config::Names<NeuronKind, 4> kNeuronKinds{
@@ -42,7 +42,7 @@ struct Layer {
   std::vector<float> alpha;
   std::vector<float> gain;  ///< factor of I, 1 - alpha as published
   std::vector<float> threshold;
-  std::vector<float> second_threshold;  ///< above it a neuron carries gradient
+  std::vector<float> second_threshold;  ///< above it neurons carry gradient
   std::vector<float> beta;              ///< for cuba_lif
   std::vector<float> rho, strength;     ///< for adaptive
 
@@ -77,15 +77,15 @@ void require_sound(const Network& network, const std::string& key);
 /// step, LI an integrator. Voltages are counted from
 /// v_reset, so that resets go to 0; v_leak is a bias. Neurons carry gradient from 0.9 of the way to
 /// their threshold on, as in arXiv 2311.04386. Throws UserError naming `file` and node for more
-/// than 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last, one that takes
-/// from others than the layer before it and itself or, as an LI, from itself, a step longer than a
-/// time constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
+/// than 65,535 inputs or neurons, more than 2^28 weights, an LI that is not last or recurrent, a
+/// layer with sources other than the layer before it and itself, a step longer than a time
+/// constant, a CubaLIF whose v_leak is not its v_reset, an output that is not the last layer.
 Network from_nir(const data::NirNetwork& nir, double seconds, const std::string& file);
 
 /// A short text for users on how the equations are stepped.
 std::string stepping(const Network& network, double seconds);
 
-/// Throws UserError if a matrix is not that of one Linear or Affine used once. Training would lose
+/// Throws KeyError if a matrix is not that of one Linear or Affine used once. Training would lose
 /// the shared weights and zeros of convolutions and pooling, and the rank of products.
 void require_trainable(const data::NirNetwork& nir, const std::string& file);
 

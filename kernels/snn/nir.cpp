@@ -12,11 +12,11 @@ namespace {
 
 using data::NirPopulation;
 
-constexpr double kSecond = 0.9;                // of the threshold: where gradients begin
-constexpr std::uint64_t kMostNeurons = 65535;  // ids in lists
+constexpr double kSecond = 0.9;  // share of the threshold from which neurons carry gradient
+constexpr std::uint64_t kMostNeurons = 65535;  // ids in lists are below 65,536
 constexpr std::uint64_t kMostWeights = std::uint64_t{1} << 28;
 
-/// One population as a layer.
+/// Makes a layer of one population.
 class Reader {
  public:
   Reader(const NirPopulation& from, double seconds, const std::string& file)
@@ -51,7 +51,8 @@ class Reader {
   [[nodiscard]] double value(const char* name, std::size_t i) const {
     return from_.parameters.at(name)[i];
   }
-  /// The share of a decaying value that a step takes.
+  /// Share of a value that decays in a step; throws UserError if the step exceeds the time
+  /// constant.
   [[nodiscard]] double decay(const char* tau, std::size_t i) const {
     const double taken = seconds_ / value(tau, i);
     if (taken > 1)
@@ -100,7 +101,7 @@ class Reader {
   Layer layer_;
 };
 
-/// [input][neuron]
+/// Weights as [input][neuron].
 std::vector<float> weights_of(const data::LinearMap& map, std::uint32_t inputs) {
   const std::size_t neurons = map.rows.size();
   std::vector<float> weights(inputs * neurons, 0.0F);

@@ -127,7 +127,7 @@ void describe(config::Fields& fields, Options& options) {
 }
 
 std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs) {
-  if (!options.network.empty()) return 0;  // which they are known of once it is read
+  if (!options.network.empty()) return 0;  // known once the file is read
   std::uint64_t weights = 0;
   for (const std::uint32_t neurons : options.layers) {
     weights += std::uint64_t{inputs} * neurons;

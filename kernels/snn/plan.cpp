@@ -14,8 +14,8 @@ namespace tessera::snn {
 
 namespace {
 
-// As published: neurons that a worker looks through, and from how many more workers on another tile
-// helps.
+// As published: neurons that a worker scans, and the number of excess workers from which another
+// tile is used.
 constexpr std::uint32_t kNeuronsPerWorker = 64;
 constexpr std::uint32_t kWorkersWorthATile = 2;
 
@@ -25,8 +25,8 @@ std::uint32_t spread_of(std::uint32_t neurons, std::uint32_t contexts) {
   return std::max(workers / contexts + (workers % contexts >= kWorkersWorthATile ? 1U : 0U), 1U);
 }
 
-/// Ids that a layer's list holds. As published: an even number, two at least; all neurons at an
-/// activity of 1.
+/// Capacity of a layer's list, in ids. As published: even, at least two; all neurons at an activity
+/// of 1.
 std::uint32_t capacity_of(double activity, std::uint32_t neurons) {
   const auto ids = static_cast<std::uint32_t>(std::floor(activity * neurons));
   return ids < neurons ? std::min(std::max(ids / 2 * 2, 2U), neurons) : neurons;
@@ -53,7 +53,7 @@ std::uint32_t neurons_per_tile(const Network& network, std::uint32_t given,
   return given;
 }
 
-/// Tiles for the sums of groups, in proportion to about what is added up: as published.
+/// Assigns tiles to the sums of groups, about in proportion to their additions, as published.
 void place_reductions(const Network& network, Plan& plan) {
   std::vector<double> work;
   double all = 0;
@@ -78,7 +78,7 @@ void place_reductions(const Network& network, Plan& plan) {
   }
 }
 
-/// Bytes of a tile that a product finds taken: weights and what training keeps of them, states of
+/// Bytes of a tile that are not available to products: weights with their training state, states of
 /// all steps.
 std::uint64_t kept_bytes(const Options& options, const Network& network,
                          const MachineConfig& machine, std::uint32_t padding) {
@@ -87,7 +87,7 @@ std::uint64_t kept_bytes(const Options& options, const Network& network,
   };
   const std::uint64_t slots = options.time_steps + 1;
   constexpr std::uint64_t kCopies = 6;  // of weights: transposed, gradients, their sum, two moments
-  constexpr std::uint64_t kMatrices = 6;  // of a batch
+  constexpr std::uint64_t kMatrices = 6;  // of shape [batch, neurons]
   std::uint64_t kept = slots * bytes(options.batch, network.inputs());
   for (const Layer& layer : network.layers) {
     kept += (options.train ? kCopies : 1) * bytes(layer.inputs, layer.neurons);
@@ -99,7 +99,7 @@ std::uint64_t kept_bytes(const Options& options, const Network& network,
 
 struct PaddedPlans {
   std::vector<training::DensePlan> plans;
-  std::uint64_t cycles = 0;  ///< predicted, of all products of a step
+  std::uint64_t cycles = 0;  ///< predicted for all products of a step
   std::string misfit = {};
 };
 
@@ -157,8 +157,8 @@ Interval Plan::marked(VectorId vector, std::uint64_t mark) const {
   return {begin, std::min<std::uint64_t>(begin + kNeuronsAWord, end)};
 }
 
-/// Steps from one kept state to the next; 0: all are kept. If not given about the square root of
-/// them all, one that divides them if there is such a one near.
+/// Steps between stored states; 0: all are stored. Default: about the square root of time_steps,
+/// preferably a divisor of it.
 std::uint32_t checkpoint_steps(const Options& options) {
   if (!options.train || options.states == States::stored) return 0;
   if (options.checkpoint_steps > 0) return std::min(options.checkpoint_steps, options.time_steps);
@@ -169,10 +169,10 @@ std::uint32_t checkpoint_steps(const Options& options) {
   return root;
 }
 
-/// Tiles of the layers. Where two tiles of a pair take lists at twice the rate, only that one takes
-/// more whose pair two layers share: layers of an odd number of tiles, first those that take most,
-/// have a pair's other tile to themselves while tiles are left; of the others the one that takes
-/// most stands beside the one that takes least.
+/// Places the layers on tiles. Where the two tiles of a pair receive lists at twice the rate, a
+/// pair shared by two layers receives the lists of both. So layers with an odd number of tiles,
+/// those that receive most first, get the pair's other tile while tiles are idle; of the rest, the
+/// one that receives most shares a pair with the one that receives least.
 void place_layers(const Network& network, std::uint32_t per_tile, std::uint32_t idle, Plan& plan) {
   std::vector<std::uint32_t> odd, order;
   const auto taken = [&](std::uint32_t l) {

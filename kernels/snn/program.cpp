@@ -61,7 +61,7 @@ class Statement {
     });
   }
 
-  /// The next batch.
+  /// Reads the next batch's events and labels from the host.
   void feed(const Turn& turn) {
     d_.host(turn.tests ? "test events" : "events", program::HostTransfer::Direction::read,
             d_.tiles(), [s = s_, of = turn.batches](Tile tile, plan::HostPieces& pieces) {
@@ -82,7 +82,7 @@ class Statement {
             });
   }
 
-  /// A time step: all layers at once take the spikes of the step before, then all look for those of
+  /// One time step: all layers receive the spikes of the step before, then all search for those of
   /// this one.
   void forward() {
     exchange("spikes",
@@ -110,7 +110,7 @@ class Statement {
     });
   }
 
-  /// Softmax and cross-entropy, each sample on its own tile; tile 0 adds up.
+  /// Softmax and cross-entropy, each sample on its home; tile 0 sums the losses.
   void find_loss(const Turn& turn) {
     const bool reads_out = !s_->listed(s_->last());
     if (reads_out) gather_logits();
@@ -139,7 +139,7 @@ class Statement {
     training::tell(d_, turn.tests, s_->mean_loss);
   }
 
-  /// Sums of the read-out's states, from its tiles to the samples'.
+  /// Sends the sums of the read-out's states from its tiles to the samples' homes.
   void gather_logits() {
     exchange(
         "logits",
@@ -159,7 +159,7 @@ class Statement {
         });
   }
 
-  /// Their gradients, back again.
+  /// Sends the logits' gradients back to the read-out's tiles.
   void spread_logit_gradients() {
     exchange(
         "logit gradients",
@@ -188,8 +188,8 @@ class Statement {
     if (s_->steps() >= stretch) d_.repeat(s_->steps() / stretch, [&] { go_back(stretch); });
   }
 
-  /// `steps` steps of which the clock shows the last one: forth from their checkpoint, without
-  /// looking for spikes, as lists are stored; then back.
+  /// Backward pass of `steps` steps, the last one at the clock: recomputes states from their
+  /// checkpoint, without a search for spikes, as lists are stored; then goes back.
   void go_back(std::uint32_t steps) {
     const auto fetch = [](const Arrays& s, Tile tile, Calls& calls) {
       s.for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
@@ -238,7 +238,7 @@ class Statement {
     compute("sums", &Arrays::step_back);
   }
 
-  /// Workers' gradients are added up, and weights follow them.
+  /// Sums the workers' gradients and updates the weights.
   void update_weights() {
     compute("update weights", [](const Arrays& s, Tile tile, Calls& calls) {
       const Neurons* const its = s.neurons(tile);
@@ -262,7 +262,7 @@ class Statement {
   std::shared_ptr<const Arrays> s_;
 };
 
-/// The tiles that stand for all others: of those that do the same with different data several.
+/// Tiles that represent all others: up to kAlike of each set with equal work, as their data differ.
 std::vector<Tile> representatives(const Subject& subject, const Plan& plan) {
   constexpr std::size_t kAlike = 8;
   const Layout layout(subject, plan);

@@ -93,7 +93,7 @@ void Data::read_set(const DataOptions& options, bool test, std::uint64_t count) 
   const std::string& path = test ? options.test_recordings : options.recordings;
   const char* const key = test ? "workload.data.test_recordings" : "workload.data.recordings";
   const Sensor sensor = sensor_of(options);
-  // Events of polarity on are behind all others, if they have inputs of their own.
+  // With separate inputs, events of polarity on use the upper half.
   const std::uint32_t plane = sensor.resolution * sensor.resolution;
   std::vector<std::vector<std::uint32_t>> steps(steps_);
   const auto take = [&](const data::Recording& recording) {

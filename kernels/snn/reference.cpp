@@ -18,7 +18,7 @@ float log2_of(float x) {
   return std::bit_cast<float>(packed::act_log2(std::bit_cast<std::uint32_t>(x)));
 }
 
-/// Rows of a matrix of so many columns become columns.
+/// Transposes a matrix of `columns` columns.
 std::vector<float> transposed(const std::vector<float>& matrix, std::size_t columns) {
   const std::size_t rows = matrix.size() / columns;
   std::vector<float> turned(matrix.size());
@@ -27,7 +27,7 @@ std::vector<float> transposed(const std::vector<float>& matrix, std::size_t colu
   return turned;
 }
 
-/// a[m, k] times b[k, n], every rounding in the plan's order.
+/// Returns a[m, k] times b[k, n], with every rounding in the plan's order.
 std::vector<float> product(const training::PlannedProduct& plan, const gemm::Product& size,
                            const std::vector<float>& a, const std::vector<float>& b,
                            HostThreads& threads) {
@@ -54,13 +54,13 @@ std::uint32_t below(std::uint32_t chance, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{chance} * bound) >> 32);
 }
 
-/// Findings of one range, before they are joined with others.
+/// Neurons found in one range of marks.
 struct Found {
   std::vector<std::uint32_t> spikes, carriers;
 };
 
-/// Spikes of all, then carriers, as many as there is room for; the first of `found` changes with
-/// the step.
+/// Joins lists, each kind up to the capacity left, spikes before carriers; which of `found` comes
+/// first depends on the step.
 Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t capacity) {
   Found all;
   const auto count = static_cast<std::uint32_t>(found.size());
@@ -75,7 +75,7 @@ Found join(const std::vector<Found>& found, std::uint32_t step, std::uint32_t ca
   return all;
 }
 
-/// Neurons in the order in which a worker looks through its marks `first` to `end`, by chance.
+/// Neurons in the order in which a worker scans `marks`: cyclic, from a random one (`chance`) on.
 std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, Interval marks,
                                     std::uint32_t chance) {
   const std::uint32_t each = plan.neurons_a_mark();
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> order_of(const Plan& plan, VectorId vector, Interval 
   const auto add = [&](std::uint64_t mark, std::uint32_t from, std::uint32_t to) {
     const Interval these = plan.marked(vector, mark);
     for (std::uint32_t place = from; place < to; ++place) {
-      // The second neuron's bit of a pair is foremost.
+      // In a pair the second neuron has the higher bit.
       const std::uint64_t n = these.begin + (each > 1 ? place ^ 1U : place);
       if (n < these.end) order.push_back(static_cast<std::uint32_t>(n));
     }
@@ -188,7 +188,7 @@ void PlainNetwork::step_layer(std::uint32_t layer, std::size_t sample, std::uint
   }
 }
 
-/// Softmax and cross-entropy, with the tile's own powers and logarithms.
+/// Softmax and cross-entropy, with the tile's powers and logarithms.
 PlainNetwork::Outcome PlainNetwork::lose(const std::vector<Sample>& batch) {
   Outcome outcome;
   logit_gradients_.assign(batch.size(), Values(network_.outputs()));
@@ -285,7 +285,7 @@ void PlainDenseNetwork::step_back(std::uint32_t step) {
   }
 }
 
-/// Which neurons a list holds, plainly: the order in which the plan's workers look through them.
+/// Selects the neurons that a list holds, in the order in which the plan's workers find them.
 
 List PlainNetwork::select(VectorId vector, std::size_t sample, std::uint32_t step) const {
   const ListPlan& plan = plan_.lists[vector];

@@ -67,7 +67,7 @@ void PlainNetwork::step_back(std::uint32_t step) {
       find_spike_gradients(b, step);
     }
   });
-  constexpr std::size_t kTiles = 16;  // that a thread takes at once
+  constexpr std::size_t kTiles = 16;  // per work item of a thread
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)
     threads_.for_ranges(plan_.layers[l].tiles, kTiles, [&](std::size_t first, std::size_t end) {
       for (std::size_t tile = first; tile < end; ++tile) add_weight_gradients(l, word(tile), step);
@@ -119,7 +119,7 @@ void PlainNetwork::state_gradient(std::uint32_t layer, std::size_t sample, std::
   }
 }
 
-/// Adds for the neurons of one tile. Each sample adds to the copy of the worker that has it.
+/// Adds the weight gradients of one tile's neurons, each sample to its worker's copy.
 void PlainNetwork::add_weight_gradients(std::uint32_t layer, std::uint32_t tile,
                                         std::uint32_t step) {
   const Layer& what = network_.layers[layer];
@@ -142,7 +142,7 @@ void PlainNetwork::add_weight_gradients(std::uint32_t layer, std::uint32_t tile,
   }
 }
 
-/// For each of the list's ids, what the neurons of one tile add: pair by pair.
+/// For each id of the list, the sum over one tile's neurons of weight times gradient, by pairs.
 PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t sample,
                                         const List& list, std::uint32_t tile) const {
   const Layer& what = network_.layers[reduction.layer];
@@ -164,7 +164,7 @@ PlainNetwork::Values PlainNetwork::dots(const Reduction& reduction, std::size_t 
   return dots;
 }
 
-/// Adds up the gradients of the step before's spikes: tiles by groups, then groups.
+/// Sums the gradients of the previous step's spikes: tiles within groups, then groups.
 void PlainNetwork::find_spike_gradients(std::size_t sample, std::uint32_t step) {
   std::vector<bool> begun(of_spikes_.size());
   const auto add_to = [&](VectorId v, const Values& values) {

@@ -15,11 +15,11 @@ namespace {
 
 using report::grouped;
 
-/// Totals of a layer's lists, of all samples of a batch.
+/// Totals of a layer's lists over all batches, summed over the batch's samples.
 struct Totals {
   double spikes = 0, listed = 0;
   std::uint64_t overflowed = 0, spikes_dropped = 0, carriers_dropped = 0;
-  double most = 0;  ///< spikes of a sample
+  double most = 0;  ///< largest number of spikes of a sample
 };
 
 Totals totals_of(const TensorReader& tensors, VectorId vector) {
@@ -37,7 +37,7 @@ Totals totals_of(const TensorReader& tensors, VectorId vector) {
   return sum;
 }
 
-/// Rows of raster.csv: samples are written whole, but for the first one, while there is room.
+/// Maximum rows of raster.csv. Samples are written whole while there is room; the first may be cut.
 constexpr std::size_t kMostSpikes = 100'000;
 
 std::vector<std::uint32_t> as_words(const std::vector<std::byte>& bytes) {
@@ -64,8 +64,8 @@ nlohmann::ordered_json Snn::results(const TensorReader& tensors) const {
   return json;
 }
 
-/// Says how many events of the samples that are used have no place in their step's list. Returns
-/// how many the training steps take.
+/// Reports how many events of the used samples have no place in their step's list. Returns the
+/// number of events that the training steps receive.
 std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
   const std::uint64_t samples = options_.fed() ? options_.data.samples : options_.batch;
   const std::uint64_t turns = std::uint64_t{turns_.steps} * options_.batch;
@@ -103,7 +103,7 @@ std::uint64_t Snn::add_events(nlohmann::ordered_json& json) const {
   return taken;
 }
 
-/// Says what lists hold and what they leave out. Returns what it comes to between neurons.
+/// Reports what lists hold and leave out. Returns the synaptic events between neurons.
 Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
                                    const TensorReader& tensors) const {
   const double lists = static_cast<double>(options_.time_steps) *
@@ -130,7 +130,7 @@ Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
     all.overflowed += totals.overflowed;
     all.spikes_dropped += totals.spikes_dropped;
     all.carriers_dropped += totals.carriers_dropped;
-    // Where nothing is trained nobody misses carriers of gradient.
+    // Without training, dropped carriers of gradient have no effect.
     if (totals.overflowed == 0 || (!options_.train && totals.spikes_dropped == 0)) continue;
     json["dropped"].push_back(fmt::format(
         "spikes dropped: {} lists of layer {} overflowed ({:.3g} % of its lists), {} spikes{} left "
@@ -148,8 +148,8 @@ Snn::SynapticEvents Snn::add_lists(nlohmann::ordered_json& json,
   return events;
 }
 
-/// Work of the measured turns: the inputs took `inputs` events, `between` are synaptic events
-/// between neurons.
+/// Work of the measured turns: `inputs` events of the inputs, `between` synaptic events between
+/// neurons.
 nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
   const std::uint64_t inferences = std::uint64_t{turns_.steps} * options_.batch;
   return {{"inferences", inferences},
@@ -158,8 +158,8 @@ nlohmann::ordered_json Snn::counts(std::uint64_t inputs, double between) const {
            inputs * network_.layers.front().neurons + static_cast<std::uint64_t>(between)}};
 }
 
-/// An addition an event; training adds another to the weight's gradient, and to that of each listed
-/// neuron, spike or not, a multiply-add. Of runs that test as well, the share of the other steps.
+/// One addition per synaptic event; training adds one for the weight's gradient, and a multiply-add
+/// per event of a listed neuron, spike or not. Runs with tests: only the share of the other steps.
 std::uint64_t Snn::flops_of(std::uint64_t inputs, const SynapticEvents& between) const {
   const double share = static_cast<double>(turns_.steps) / (turns_.steps + turns_.test_steps);
   const double spikes =
@@ -168,8 +168,8 @@ std::uint64_t Snn::flops_of(std::uint64_t inputs, const SynapticEvents& between)
   return static_cast<std::uint64_t>(flops);
 }
 
-/// The spikes of the last batch, listed ones alone: of the inputs (layer 0) those that a step
-/// takes, of layers those that it makes. Counts what there is no room for, too.
+/// The listed spikes of the last batch: for inputs (layer 0) those that a step receives, for layers
+/// those that it makes. Also counts the spikes beyond kMostSpikes.
 nlohmann::ordered_json Snn::raster(const TensorReader& tensors) const {
   std::string csv = "sample,layer,step,neuron\n";
   std::size_t written = 0, left_out = 0;
@@ -200,7 +200,7 @@ nlohmann::ordered_json Snn::raster(const TensorReader& tensors) const {
       {"csv", std::move(csv)}};
 }
 
-/// Step by step, then by vectors, in order.
+/// A sample's listed spikes, sorted by step, vector and neuron.
 std::vector<Snn::Spike> Snn::spikes_of(const TensorReader& tensors, std::uint32_t sample) const {
   std::vector<Spike> all;
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {

@@ -154,35 +154,35 @@ struct Rows<1> {
 // Arguments of a time step of a tile's neurons where marks are bits, and the sums of weights that
 // drive them.
 
-/// Lists of all samples; from a list to the next one of the same worker.
+/// Lists of all samples.
 struct Lists {
   const unsigned* first;
-  unsigned stride, next;  // bytes
+  unsigned stride, next;  // bytes from list to list, and to the same worker's next list
 };
 
 struct Step {
   unsigned samples, pairs, workers;
-  unsigned recurrent;  // the second lists too
-  unsigned wide;       // blocks of more than a pair
+  unsigned recurrent;  // nonzero: second lists too
+  unsigned wide;       // nonzero: blocks of several pairs
   const double* weights;
-  unsigned rows, inputs;  // of weights; those before the second lists'
-  const double* biases;   // and two streams of parameters, a few words a pair each
+  unsigned rows, inputs;  // of weights: all, and those of the first lists
+  const double* biases;   // then two streams of parameters, a few words per pair each
   const double* first;
   const double* second;
   double* states;  // [slot][sample][pair][value]
   unsigned slot;   // bytes
-  unsigned mask;   // of the slots' numbers
+  unsigned mask;   // for slot numbers
   const unsigned* clock;
   unsigned* marks;              // [sample][8 pairs]
-  unsigned full, last, unused;  // words before the last, whose pairs, and its bits of none
-  double* drives;  // [sample][pair]: sums of weights; null: where states of one value are made
+  unsigned full, last, unused;  // full words; pairs of the last word; its unused bits
+  double* drives;  // [sample][pair]: sums of weights; null: in the new states, of one value
   double* sums;    // of states over time
-  unsigned next;   // words of a value, from a sample's to the next one's of the same worker
-  unsigned others, other_marks;  // words of values and marks that lie between them
+  unsigned next;   // words of a value from a sample to the same worker's next sample
+  unsigned others, other_marks;  // words of values and of marks of other workers in between
   Lists lists[1];
 };
 
-/// The blocks that are summed up next, one behind the other.
+/// The blocks to sum next.
 struct Block {
   const double* weights;
   const double* bias;
@@ -193,8 +193,8 @@ SNN_INLINE const unsigned* of_worker(const Lists& lists) {
   return shifted(lists.first, xtile::worker() * lists.stride);
 }
 
-/// The sums of the next kPairs pairs, of all samples of this worker: the bias, then the weights of
-/// spikes in the order of the list.
+/// Computes the sums of the next kPairs pairs for all samples of this worker: the bias, then the
+/// weights of spikes in the order of the list.
 template <unsigned kPairs>
 SNN_INLINE void drive(const Step*& call, Block& block) {
   const double none = xtile::splat_s(constant(-0.0F));
@@ -208,7 +208,7 @@ SNN_INLINE void drive(const Step*& call, Block& block) {
     if (call->recurrent != 0) {
       const Lists& own = (&call->lists[0])[1];
       const unsigned* second = shifted(own.first, b * own.stride);
-      // The blocks of two pairs are two of one, planes.
+      // Two pairs are two planes, blocks of one pair.
       sums.add(block.weights + call->inputs * (kPairs == 2 ? 1 : kPairs), second + kHeader,
                second[0]);
     }
@@ -222,19 +222,19 @@ SNN_INLINE void drive(const Step*& call, Block& block) {
   block.out += kPairs;
 }
 
-/// Where this worker's states begin, before (0) or after (1) the step.
+/// Address of this worker's first states, before (`after` 0) or after (1) the step.
 SNN_INLINE double* states(const Step* call, unsigned after, unsigned values) {
   return shifted(call->states, ((*call->clock + after) & call->mask) * call->slot) +
          xtile::worker() * call->pairs * values;
 }
 
-/// Where the sums of weights of its samples are.
+/// Address of this worker's first sums of weights.
 SNN_INLINE double* sums_of(const Step* call) {
   if (call->drives == nullptr) return states(call, 1, 1);
   return call->drives + xtile::worker() * call->pairs;
 }
 
-/// The sums of all samples of this worker.
+/// Computes the sums of weights of all samples of this worker.
 SNN_INLINE const Step* drives(const Step* call) {
   Block next{call->weights, call->biases, sums_of(call)};
   unsigned left = call->pairs;

@@ -14,7 +14,7 @@ namespace tessera::snn {
 
 namespace {
 
-/// Mean number of events in the first steps of the first samples.
+/// Mean events per step in the first steps of the first samples.
 double mean_events(const Data& data, std::uint64_t samples, std::uint32_t steps) {
   constexpr std::uint64_t kLooked = 8;
   constexpr std::uint32_t kLookedSteps = 4096;
@@ -34,7 +34,7 @@ std::string problem_text(const Options& options) {
   return fmt::format("{}, {} time steps, batch {} f32", network, options.time_steps, options.batch);
 }
 
-/// Bytes that the fullest tile lacks, by the estimate; 0 if the plan fits.
+/// Bytes by which the fullest tile exceeds its SRAM, as estimated; 0 if the plan fits.
 std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machine) {
   const std::uint64_t room = sram_bytes(machine.tile);
   const std::uint64_t needed = program::total(found.memory);
@@ -94,8 +94,8 @@ std::uint32_t Snn::given_neurons() const {
                                       : options_.plan.layers.front().neurons_per_tile;
 }
 
-/// Where marks are bits, one tile or some look for the spikes of a sample. Those that pinned keys
-/// allow, whether layers begin `in_pairs` or not.
+/// Returns the plans that pinned keys allow: published, and with marks as bits for each number of
+/// tiles that search a sample. Without pinned list keys, layers begin `in_pairs` or not as given.
 std::vector<Plan> Snn::candidates(bool in_pairs, std::uint32_t neurons_per_tile,
                                   MachineCosts& costs) const {
   std::vector<Plan> plans;
@@ -127,7 +127,7 @@ plan::Described Snn::describe(const Plan& plan) const {
   return made;
 }
 
-/// The plan that least is predicted for, of those that fit.
+/// Returns the plan with the fewest predicted cycles of those that fit.
 plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const {
   plan::Space space;
   space.bounds.assign(plans.size(), 0);
@@ -138,8 +138,8 @@ plan::Found Snn::cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing
   return plan::search(space, pricing);
 }
 
-/// Layers begin with pairs of tiles where that fits. If nothing does, which compiling it tells, the
-/// plan that needs least memory.
+/// Prefers plans whose layers begin at even tiles, then others. If compilation shows that none
+/// fits, returns the plan that needs the least memory.
 Snn::Chosen Snn::choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) const {
   MachineCosts& costs = pricing.costs();
   std::vector<Plan> plans = dense_ ? std::vector{plan_} : candidates(true, neurons_per_tile, costs);
@@ -155,11 +155,11 @@ Snn::Chosen Snn::choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) 
   return {plans[found.option], found};
 }
 
-/// Where tiles wait for each other much of the time, more neurons a tile are tried: fewer tiles
-/// then take the same spikes.
+/// If exchange and sync take a large share of the cycles, more neurons per tile are tried too: then
+/// fewer tiles receive the same spikes.
 plan::Found Snn::choose_plan(MachineCosts& costs) {
   constexpr std::uint64_t kLeastShare =
-      4;  // exchanges and barriers take at least a part in so many
+      4;  // exchange and sync take at least one in this many cycles
   constexpr std::uint32_t kMostInVain = 2;
   plan::Pricing pricing(costs);
   Chosen best = choose(given_neurons(), pricing);
@@ -187,7 +187,7 @@ plan::Found Snn::choose_plan(MachineCosts& costs) {
   return best.found;
 }
 
-/// The options, unless no machine of this size could hold their weights: they are not made then.
+/// Returns the options; throws KeyError if their weights exceed the SRAM of all tiles.
 const Options& Snn::fitting() const {
   const std::uint64_t bytes = weight_bytes(options_, data_.inputs());
   const std::uint64_t room = std::uint64_t{machine_.tiles} * machine_.tile.sram_kib * 1024;
@@ -197,8 +197,8 @@ const Options& Snn::fitting() const {
   return options_;
 }
 
-/// Requires room for what grows with steps and streams, before a program is made: lists and states
-/// of all steps, lists of all samples, each on a tile.
+/// Throws KeyError if a tile has no room for what grows with steps and samples: lists of all steps
+/// or samples, states of all steps. Runs before a program is made.
 void Snn::require_room() const {
   const std::uint64_t room = sram_bytes(machine_.tile);
   const std::uint64_t slots = std::uint64_t{options_.time_steps} + 1;
@@ -228,8 +228,8 @@ Setting Snn::setting() const {
           static_cast<float>(options_.steepness), options_.learning};
 }
 
-/// Looks at the first samples, or at so many of them and of their steps as this may take: inputs
-/// and weights are known before the run. Where batches are small several stand for the others.
+/// Runs the plain network on the first samples, inputs and weights being known before the run, up
+/// to kMostAdditions and kMostSamples. Small batches: several batches are run.
 void Snn::expect() {
   constexpr std::uint64_t kMostAdditions = 100'000'000;
   constexpr std::uint64_t kMostSamples = 16;
@@ -268,8 +268,8 @@ void Snn::expect() {
   }
 }
 
-/// After `steps` steps. The inputs' last slot is empty behind the last step of a run alone: where
-/// fewer steps were looked at there is none.
+/// Lists after `steps` steps. Inputs have the empty slot after the last step only if all time
+/// steps were run.
 Stated::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
                             std::uint32_t steps) const {
   Stated::Lists lists(plan_.lists.size());
@@ -310,8 +310,8 @@ nlohmann::ordered_json Snn::facts_of(nlohmann::ordered_json memory) const {
   return facts;
 }
 
-/// At the stated activity: every list full. An addition an id and neuron forward; training adds
-/// another to the weight's gradient and a multiply-add to the spike's.
+/// Counts with every list full: per id and neuron one addition forward; training adds one for the
+/// weight's gradient and a multiply-add for the spike's.
 std::uint64_t Snn::flops() const {
   std::uint64_t a_step = 0;
   for (std::uint32_t l = 0; l < network_.layers.size(); ++l)

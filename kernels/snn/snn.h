@@ -20,20 +20,20 @@
 /// loss and all on the machine, in f32.
 namespace tessera::snn {
 
-/// Outputs of the classes: how often their neurons have spiked, or, for neurons that only read out,
-/// the sum of their states over time.
+/// Outputs of the classes: spike counts of their neurons, or sums over time of the states of
+/// read-out neurons.
 enum class Loss : std::uint8_t { spike_count, membrane };
 inline constexpr config::Names<Loss, 2> kLosses{
     {{"spike_count", Loss::spike_count}, {"membrane", Loss::membrane}}};
 
-/// Lists of spikes, or zeros and ones of all neurons.
+/// Form of spikes: lists of ids, or a 0 or 1 per neuron.
 enum class Activations : std::uint8_t { sparse, dense };
 
-/// For the way back through time: of all steps, or of some, from which the others are computed
-/// again.
+/// States for the backward pass through time: all steps are stored, or only some, from which the
+/// others are recomputed.
 enum class States : std::uint8_t { stored, recomputed };
 
-/// Parameters of all neurons that an option makes; see network.h.
+/// Parameters of all neurons of a network made from options; see network.h.
 struct NeuronOptions {
   NeuronKind kind = NeuronKind::lif;
   double alpha = 0.95;
@@ -42,7 +42,7 @@ struct NeuronOptions {
   double beta = 0.8;
   double rho = 0.97;
   double strength = 0.5;
-  bool recurrent = false;  ///< hidden layers take their own spikes too
+  bool recurrent = false;  ///< hidden layers also receive their own spikes
 };
 void describe(config::Fields& fields, NeuronOptions& neuron);
 
@@ -73,29 +73,29 @@ std::uint64_t weight_bytes(const Options& options, std::uint32_t inputs);
 /// `events`: inputs that spike in a step, on average.
 Network make_network(const Options& options, std::uint32_t inputs, double events = 1);
 
-/// "; it goes with --set ...": options that suit a network of a file; nothing of others.
+/// "; it goes with --set ...": options that fit a network read from a file; else empty.
 std::string suiting(const Options& options, const Network& network);
 
-/// A step of some samples.
+/// Expected lists and marks of one step of some samples.
 struct Stated {
   using Words = std::vector<std::uint32_t>;
-  /// Lists of all steps (spikes, listed ones, ids) by vector, sample and slot, as
-  /// PlainNetwork::list has them.
+  /// Lists of all steps (number of spikes, number of ids, ids) by vector, sample and slot, as in
+  /// PlainNetwork::list.
   using Lists = std::vector<std::vector<std::vector<Words>>>;
   std::uint32_t step = 0;
   std::shared_ptr<const Lists> lists;
-  std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; no inputs'
+  std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; not inputs
 
-  /// Samples stand for the others of the batch too, the last slot for those behind it.
+  /// Samples repeat to fill the batch; the last slot stands for all later ones.
   [[nodiscard]] const Words& stored(VectorId vector, std::uint64_t sample, std::size_t slot) const {
     const std::vector<Words>& slots = of((*lists)[vector], sample);
     return slots[std::min(slot, slots.size() - 1)];
   }
-  /// The list that the step takes.
+  /// The list that the step receives.
   [[nodiscard]] const Words& taken(VectorId vector, std::uint64_t sample) const {
     return stored(vector, sample, step);
   }
-  /// The list that the step leaves; of inputs the one that it takes.
+  /// The list that the step makes; for inputs the one that it receives.
   [[nodiscard]] const Words& made(VectorId vector, std::uint64_t sample) const {
     return stored(vector, sample, vector == 0 ? step : step + 1);
   }
@@ -112,7 +112,7 @@ struct Subject {
   const training::Turns& turns;
   const Data& data;
   const Network& network;
-  const std::vector<Stated>& stated;  ///< steps that are predicted
+  const std::vector<Stated>& stated;  ///< steps used for the prediction
 };
 
 struct Setting;
@@ -132,7 +132,7 @@ class Snn : public Workload {
   [[nodiscard]] const Options& fitting() const;
   // results.cpp
   std::uint64_t add_events(nlohmann::ordered_json& json) const;
-  /// Connections that spikes, and all that lists hold, go over.
+  /// Synaptic events of spikes, and of all listed ids.
   struct SynapticEvents {
     double of_spikes = 0, of_listed = 0;
   };
@@ -152,18 +152,18 @@ class Snn : public Workload {
                                        std::uint32_t steps) const;
   [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
                                  std::uint32_t step) const;
-  /// Chooses plan_; what is predicted for it.
+  /// Chooses plan_ and returns its prediction.
   plan::Found choose_plan(MachineCosts& costs);
   [[nodiscard]] plan::Described describe(const Plan& plan) const;
-  /// `memory`: by what it is for.
+  /// `memory`: bytes by purpose.
   [[nodiscard]] nlohmann::ordered_json facts_of(nlohmann::ordered_json memory) const;
   [[nodiscard]] std::uint64_t flops() const;
   [[nodiscard]] Subject subject() const {
     return {options_, machine_, turns_, data_, network_, stated_};
   }
-  /// Neurons per tile by an option or a pinned plan; 0: none.
+  /// Neurons per tile given by an option or a pinned plan; 0: not given.
   [[nodiscard]] std::uint32_t given_neurons() const;
-  /// `neurons_per_tile`: 0: as few as there are tiles for.
+  /// `neurons_per_tile` 0: the fewest that the number of tiles allows.
   [[nodiscard]] std::vector<Plan> candidates(bool in_pairs, std::uint32_t neurons_per_tile,
                                              MachineCosts& costs) const;
   [[nodiscard]] plan::Found cheapest(const std::vector<Plan>& plans, plan::Pricing& pricing) const;
@@ -173,7 +173,7 @@ class Snn : public Workload {
   };
   [[nodiscard]] Chosen choose(std::uint32_t neurons_per_tile, plan::Pricing& pricing) const;
   void require_room() const;
-  /// Streams, labels and what the host is told.
+  /// Adds the tensors of streams, labels and reported losses.
   void add_tensors(plan::Description& description) const;
   Options options_;
   MachineConfig machine_;
@@ -181,8 +181,8 @@ class Snn : public Workload {
   Data data_;
   Network network_;
   Plan plan_;
-  /// Some steps of the first samples, from the beginning to the end: what is predicted is what the
-  /// machine takes for these.
+  /// Some steps of the first samples, spread from beginning to end: the prediction is the machine's
+  /// time for these.
   std::vector<Stated> stated_;
   std::shared_ptr<const std::vector<training::DensePlan>> dense_;  ///< null: sparse
   std::shared_ptr<const training::TileCode> code_;                 ///< for dense activations

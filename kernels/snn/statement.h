@@ -25,9 +25,8 @@ struct Neurons {
   [[nodiscard]] std::uint32_t pairs() const { return ceil_div(count(), 2U); }
 };
 
-/// Which tile has which neurons, lists and sums, and how many bytes these take. A vector's homes
-/// are the tiles that hold lists of a sample; its sites, `spread` a sample, those that look for
-/// spikes.
+/// The neurons, lists and sums of each tile, and their bytes. A vector's homes are the tiles that
+/// hold the lists of its samples; its sites, `spread` per sample, are those that search for spikes.
 class Layout : public Subject {
  public:
   Layout(const Subject& subject, Plan its_plan);
@@ -36,12 +35,12 @@ class Layout : public Subject {
   [[nodiscard]] const Neurons* neurons(Tile tile) const {
     return tile < neurons_.size() && neurons_[tile] ? &*neurons_[tile] : nullptr;
   }
-  /// The neurons beside a tile whose lists it takes too: the other tile of its pair takes them at
-  /// twice the rate.
+  /// The neurons of the pair's other tile, whose lists this tile receives too so that the pair
+  /// receives at twice the rate; null: none.
   [[nodiscard]] const Neurons* listens_for(Tile tile) const;
   [[nodiscard]] Interval sites(VectorId vector, Tile tile) const;
   [[nodiscard]] Interval homes(VectorId vector, Tile tile) const;
-  /// Calls `visit` with each such sample, and with its place among those of the tile.
+  /// Calls visit(sample, place on the tile) for the samples whose lists a tile holds.
   template <class Visit>
   void for_homes(VectorId vector, Tile tile, const Visit& visit) const {
     const Interval its = homes(vector, tile);
@@ -76,7 +75,7 @@ class Layout : public Subject {
   }
   /// Sums of a reduction on a tile: group * batch + sample.
   [[nodiscard]] Interval group_sums(const Reduction& reduction, Tile tile) const;
-  /// True if a tile has something to do in time steps.
+  /// True if a tile has work in time steps.
   [[nodiscard]] bool works(Tile tile) const;
 
   [[nodiscard]] VectorId vector_count() const { return word(plan.lists.size()); }
@@ -101,7 +100,7 @@ class Layout : public Subject {
   [[nodiscard]] bool recomputes(const Neurons& its) const {
     return plan.checkpoint_steps > 0 && kind(its) != NeuronKind::integrator;
   }
-  /// Steps of which a tile has states at once. Read-outs need none in the backward pass.
+  /// Number of steps whose states a tile holds. Read-outs need none in the backward pass.
   [[nodiscard]] std::uint32_t state_slots(const Neurons& its) const;
   [[nodiscard]] std::uint64_t stride(VectorId vector) const {
     return list_words(plan.lists[vector].capacity) * 4ULL;
@@ -109,7 +108,7 @@ class Layout : public Subject {
   [[nodiscard]] std::uint32_t list_bytes(VectorId vector) const {
     return (kListHeader + plan.lists[vector].capacity) * 4;
   }
-  /// Gradients of listed spikes, for a sample.
+  /// Bytes of a sample's gradients of listed spikes.
   [[nodiscard]] std::uint32_t gradient_bytes(VectorId vector) const {
     return round_up(plan.lists[vector].capacity, 2U) * 4;
   }
@@ -122,18 +121,18 @@ class Layout : public Subject {
   [[nodiscard]] std::uint32_t slot_bytes(const Neurons& its) const {
     return batch() * its.pairs() * states_of(kind(its)) * 8;
   }
-  /// A number a sample and neuron.
+  /// Bytes of one number per sample and neuron.
   [[nodiscard]] std::uint64_t value_bytes(const Neurons& its) const {
     return std::uint64_t{batch()} * its.pairs() * 8;
   }
-  /// Words of marks of a tile, for a sample.
+  /// Words of marks per sample on a tile.
   [[nodiscard]] std::uint32_t marks_of(const Neurons& its) const {
     return plan.bits() ? ceil_div(2 * its.pairs(), kNeuronsAWord) : 2 * its.pairs();
   }
   [[nodiscard]] std::uint32_t gradient_copies(const Neurons& its) const {
     return snn::gradient_copies(its.count(), contexts(), batch());
   }
-  /// Marks of a site, ids that a worker and a site find at most.
+  /// Marks per site; then the most ids that a worker and a site can find.
   [[nodiscard]] std::uint32_t marks_a_site(VectorId vector) const {
     return word(EvenSplit{plan.lists[vector].marks, plan.lists[vector].spread}.largest());
   }
@@ -152,7 +151,7 @@ class Layout : public Subject {
   std::vector<std::vector<VectorId>> sources_;   ///< by layer
 };
 
-/// Slices of an array for a vector's homes or sites, one behind the other on a tile.
+/// Slices of an array for a vector's homes or sites, contiguous on a tile.
 struct Slices {
   BufferId array{};
   std::uint64_t each = 0;  ///< bytes
@@ -160,21 +159,21 @@ struct Slices {
   [[nodiscard]] Place operator[](std::uint64_t slot) const { return {array, word(slot * each)}; }
 };
 
-/// Where things lie, and the tile code that is called on them: what functions of steps keep.
+/// The program's arrays, and each step's codelet calls and pulls on them.
 struct Arrays : Layout {
   using Layout::Layout;
 
   struct Vector {
-    Slices list, stored, totals, joined;     ///< homes'; joined: what sites have found
-    Slices own, gradients, by_neuron, sums;  ///< training
-    Slices marks, found, joining, key;       ///< sites'
+    Slices list, stored, totals, joined;     ///< at homes; joined: what sites have found
+    Slices own, gradients, by_neuron, sums;  ///< at homes, for training
+    Slices marks, found, joining, key;       ///< at sites
   };
   struct Sums {
     BufferId parts{}, sum{};
     std::uint64_t group = 0, last_group = 0;  ///< bytes of parts
   };
 
-  BufferId clock{}, stretch_clock{};  ///< stretch_clock: which of recomputed states are at hand
+  BufferId clock{}, stretch_clock{};  ///< stretch_clock: slot among the recomputed states
   BufferId weights{}, parameters{}, states{}, marks{}, sums{}, streams{}, drives{};
   BufferId lists[2]{}, overheard{};  ///< received, by source
   BufferId gradients{}, first_moments{}, second_moments{}, state_gradients{}, inputs{};
@@ -188,7 +187,7 @@ struct Arrays : Layout {
   [[nodiscard]] Place of_sample(const Slices& slices, VectorId vector, std::uint32_t sample) const {
     return slices[sample - homes(vector, home(vector, sample)).begin];
   }
-  /// Parts of a sum that a tile adds up.
+  /// The parts of a sum that a tile adds.
   [[nodiscard]] Place parts_of_sum(std::size_t reduction, Tile tile, std::uint64_t sum) const;
 
   /// A call by all workers of a tile, or by one.
@@ -246,7 +245,7 @@ std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const 
                                           const Plan& plan);
 void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays);
 
-/// Expected contents of arrays. Marks of neurons, a word each or bits of words.
+/// Expected contents of arrays: marks of neurons, one word or one bit each.
 void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
                 std::span<std::byte> into);
 /// Spikes of a sample that sites have found.

@@ -38,7 +38,7 @@ void add_lists(plan::Description& d, const std::shared_ptr<const Arrays>& s, Vec
     add({totals_name(v), Role::result, Type::u32, {s->batch(), kTotals}}, s->by_vector[v].totals);
 }
 
-/// A tile has its neurons in blocks, of each row after row.
+/// Adds the runs of a tile's weights: blocks of neurons, each stored row by row.
 void add_rows(const Layout& layout, const Neurons& its, Interval rows, Runs& runs) {
   const std::uint64_t neurons = layout.layer(its).neurons;
   std::uint64_t n = its.begin;
@@ -51,8 +51,8 @@ void add_rows(const Layout& layout, const Neurons& its, Interval rows, Runs& run
   }
 }
 
-/// layer_0, layer_0_recurrent, ...: [inputs, neurons], as the files of workload.weights are, and
-/// what the optimiser keeps of each.
+/// layer_0, layer_0_recurrent, ...: [inputs, neurons], in the form of the files of
+/// workload.weights, and the optimiser's state for each.
 void add_weights(plan::Description& d, const std::shared_ptr<const Arrays>& s, std::uint32_t layer,
                  bool recurrent) {
   const Layer& what = s->network.layers[layer];

@@ -2,16 +2,16 @@
 
 #include "kernels/tile_code.h"
 
-/// Shared by all tile code of the kernel, and its loops over spikes, in pairs as a machine with
-/// dual issue takes them. Ids are 32-bit words below 65,536: gathers read their lower half. A list
-/// names no neuron twice.
+/// Shared by all tile code of the kernel: its loops over spikes, with instructions in pairs for
+/// dual issue. Ids are 32-bit words below 65,536: gathers read their lower half. A list names no
+/// neuron twice.
 namespace snn {
 
 using namespace kernels;
 
 #define SNN_INLINE __attribute__((always_inline)) inline
 
-/// sum + the words of `plane` at `n` ids, one by one: 2 slots an id.
+/// Returns `sum` plus the words of `plane` at `n` ids, in order: 2 slots per id.
 SNN_INLINE double gather_sum(const double* plane, const unsigned* ids, unsigned n, double sum) {
   if (n == 0) return sum;
   double w;
@@ -32,7 +32,7 @@ SNN_INLINE double gather_sum(const double* plane, const unsigned* ids, unsigned 
   return sum;
 }
 
-/// Adds the words of two planes at `n` ids to a sum each: 3 slots an id.
+/// Adds the words of two planes at `n` ids to one sum each: 3 slots per id.
 SNN_INLINE void gather_sums(const double* first, const double* second, const unsigned* ids,
                             unsigned n, double& sum, double& other) {
   if (n == 0) return;
@@ -85,7 +85,7 @@ SNN_INLINE void scatter_add(double* plane, const unsigned* ids, unsigned n, doub
   if (n & 1) plane[*ids] = xtile::add_2s(plane[*ids], change);
 }
 
-/// out[i] = the sum of both lanes of `change` times the word of `plane` at id i: 3 slots an id.
+/// out[i] = the sum of both lanes of `change` times the word of `plane` at id i: 3 slots per id.
 SNN_INLINE void gather_dot(const double* plane, const unsigned* ids, unsigned n, double change,
                            float* out) {
   if (n == 0) return;
@@ -113,7 +113,7 @@ SNN_INLINE void gather_dot(const double* plane, const unsigned* ids, unsigned n,
       : "memory");
 }
 
-/// gather_dot() that adds to what is there: 4 slots an id.
+/// Like gather_dot(), but adds to `out`: 4 slots per id.
 SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigned n, double change,
                                float* out) {
   for (; n != 0; --n) {
@@ -124,7 +124,7 @@ SNN_INLINE void gather_add_dot(const double* plane, const unsigned* ids, unsigne
   }
 }
 
-/// Writes `value` `n` times, n > 0: a slot each.
+/// Writes `value` to `n` words, n > 0: one slot per word.
 SNN_INLINE void fill(double* word, unsigned n, double value) {
   asm volatile(
       "rpt %[n], 2f\n"
@@ -135,33 +135,33 @@ SNN_INLINE void fill(double* word, unsigned n, double value) {
       : "memory");
 }
 
-/// Returns `call`, but the compiler no longer knows what it has read there before: workers have no
-/// stack, so what is needed seldom is read again instead of held.
+/// Returns `call`; the compiler forgets what it has read through it. Workers have no stack, so
+/// rarely used fields are read again instead of held in registers.
 template <class T>
 T* again(T* call) {
   asm volatile("" : "+r"(call) : : "memory");
   return call;
 }
 
-/// A number of which the compiler knows nothing: it would hold constants to compare it with in
-/// registers.
+/// Returns `n`, hidden from the compiler, which would otherwise hold constants to compare it with
+/// in registers.
 SNN_INLINE unsigned opaque(unsigned n) {
   asm volatile("" : "+r"(n));
   return n;
 }
 
-constexpr unsigned kHeader = 2;  // words before ids: spikes, and those with carriers of gradient
+constexpr unsigned kHeader = 2;  // words before ids: number of spikes, number of ids
 /// Marks of neurons: their sum counts both, as ids are below 65,536.
 constexpr unsigned kSpike = 1;
-constexpr unsigned kCarrier = 1U << 16;  // of gradient alone
+constexpr unsigned kCarrier = 1U << 16;  // carries gradient only
 /// No gradient: a neuron that is not listed. No arithmetic makes this number.
 constexpr unsigned kUnlisted = ~0U;
 
-/// Spikes that a tile receives, a list a sample, and the first of the rows that they stand for.
+/// Spikes that a tile receives from one source, a list per sample.
 struct Source {
   const unsigned* lists;
   unsigned stride;  // bytes from list to list
-  unsigned rows;    // bytes
+  unsigned rows;    // byte offset of the source's rows of weights in a plane
 };
 
 /// Parameters of two neurons; see network.h.
