@@ -25,8 +25,8 @@ Cost::Cost(const Shape& shape, const sparse::BlockMatrix& w, MachineCosts& costs
 
 namespace {
 
-/// True if columns are to be dealt `together`: the last three of a worker take two passes, and four
-/// take one.
+/// True if giving workers whole groups of `together` columns may be faster: three left-over columns
+/// take two passes, four take one.
 bool may_pay(std::uint32_t width, std::uint32_t workers, std::uint32_t together) {
   return together == 1 || ceil_div(width, workers) % together == together - 1;
 }
@@ -65,10 +65,10 @@ const plan::Function& Cost::shared(const Sharing& sharing) {
 
 const PricedSharings& Cost::sharings(std::uint32_t width, std::size_t rows) {
   PricedSharings& all = sharings_[width];
-  std::uint32_t before = 0;  // groups of workers with rows of their own
+  std::uint32_t before = 0;  // groups of workers, each with rows of its own
   for (std::uint32_t parts = workers_; parts > 0 && workers_ / parts <= rows; --parts) {
     const std::uint32_t groups = workers_ / parts;
-    if (std::exchange(before, groups) == groups) continue;  // of more workers each
+    if (std::exchange(before, groups) == groups) continue;  // tried with more workers each
     for (const std::uint32_t together : {1U, shape_.unit.positions_at_once()}) {
       if (!may_pay(width, parts, together)) continue;
       const auto [its, is_new] = all.try_emplace({parts, together});

@@ -9,19 +9,20 @@ namespace {
 
 constexpr std::uint32_t kMostBands = 128;
 
-/// Mean of a binomial distribution and one standard deviation more, at most all.
+/// Mean plus one standard deviation of a binomial distribution, at most `number`.
 std::uint64_t likely(double probability, std::uint64_t number) {
   const auto n = static_cast<double>(number);
   const double deviation = std::ceil(std::sqrt(probability * (1 - probability) * n));
   return std::min(static_cast<std::uint64_t>(std::ceil(probability * n + deviation)), number);
 }
 
-/// Probability that one of `number` blocks is there.
+/// Probability that at least one of `number` blocks is there.
 double any_of(double density, std::uint64_t number) {
   return 1 - std::pow(1 - density, static_cast<double>(number));
 }
 
-/// The band with most blocks a tile, and what its tiles do; partial rows come from so many bands.
+/// Expected work of a tile of the band with most blocks per tile; partial rows come from up to
+/// `meeting` bands.
 TileWork fullest_tile(const Problem& problem, const Bands& bands,
                       const std::vector<std::uint32_t>& tiles, std::uint32_t meeting,
                       std::uint32_t width) {

@@ -84,7 +84,7 @@ Share make_share(const Deal& deal, std::uint32_t place, std::uint64_t first, std
   return share;
 }
 
-/// Where the blocks [begin, end) of a band are cut for its tiles.
+/// Cuts the blocks [begin, end) of a band into consecutive runs for its tiles.
 class BandCut {
  public:
   BandCut(const Deal& deal, const DealingRules& rules, std::uint32_t band)
@@ -130,7 +130,7 @@ class BandCut {
     return ends;
   }
 
-  /// The ends if each tile takes what it can of up to `most` work, at least the smallest piece.
+  /// The ends if each tile takes blocks up to `most` work, at least the smallest piece.
   [[nodiscard]] std::vector<std::uint64_t> filled(std::uint64_t most) const {
     std::vector<std::uint64_t> ends;
     std::uint64_t used = 0;
@@ -150,7 +150,7 @@ class BandCut {
     return ends;
   }
 
-  /// The piece of `blocks` of a row that `room` allows, at least the smallest piece.
+  /// How many of a row's `blocks` fit into `room` of work, at least the smallest piece.
   [[nodiscard]] std::uint64_t piece(std::uint64_t blocks, std::uint64_t room) const {
     if (rules_.dealing == Dealing::rows || rules_.row_work(blocks) <= room) return blocks;
     const std::uint64_t grain = rules_.even_rows ? 2 : 1;

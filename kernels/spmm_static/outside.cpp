@@ -9,7 +9,7 @@ using plan::Loads;
 
 namespace {
 
-/// Parts of equal panels, one a tile: brought in a round or stored in a pass each.
+/// Loads or stores of panels of equal size, one per round or pass: each tile moves its part.
 std::function<void(Tile, Loads&)> moves(const EvenStorage& panel, const PanelFile& file,
                                         plan::OuterId outside, BufferId array) {
   return [panel, stride = file.stride(), outside, array](Tile tile, Loads& all) {
@@ -19,7 +19,7 @@ std::function<void(Tile, Loads&)> moves(const EvenStorage& panel, const PanelFil
   };
 }
 
-/// X outside, which all parts of W take, and what a round brings of it.
+/// X in external memory, which all parts of W use, and the array that a round loads.
 struct GivenX {
   plan::OuterId outside;
   BufferId array;
@@ -46,7 +46,7 @@ class RoundStatement {
         [&] { product_.add_up(to); });
   }
 
-  /// Adds the parts of Y, one a round and tile, and what they are.
+  /// Adds the parts of Y, one per round and tile, and the elements that they hold.
   void add_result(std::uint64_t first_row, std::vector<program::TensorPart>& parts,
                   std::vector<sparse::Chunked>& chunks) const {
     const EvenStorage storage = partition_.y_storage();
@@ -70,7 +70,7 @@ class RoundStatement {
  private:
   [[nodiscard]] plan::Description& description() const { return statement_.description; }
 
-  /// Each a round of its own, one panel of each matrix.
+  /// `count` passes, each with one panel of each matrix.
   [[nodiscard]] plan::Rounds passes(const char* name, std::uint32_t count) const {
     plan::Rounds rounds;
     rounds.name = name;
@@ -80,7 +80,7 @@ class RoundStatement {
     return rounds;
   }
 
-  /// Once, in the order in which blocks are dealt.
+  /// Loads the values once, in the distribution order of blocks.
   void bring_values(bool filled) {
     const std::uint64_t size = partition_.shape.bytes();
     plan::OuterArray values{"w", partition_.values() * size};
@@ -111,7 +111,7 @@ class RoundStatement {
   plan::OuterId y_{};
 };
 
-/// X in chunks of rows, panel by panel.
+/// Adds X in external memory: chunks of rows, panel by panel.
 GivenX given_x(const Statement& statement, const Partition& of, const data::DenseOperand* x) {
   const PanelFile panels = RoundStatement::x_panels(of);
   plan::OuterArray given{"x", panels.bytes()};

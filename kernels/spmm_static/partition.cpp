@@ -35,7 +35,7 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
   deal.filled = sparse::filled_rows(w);
   const std::vector<std::uint32_t>& rows = deal.filled;
-  std::vector<std::uint64_t> next;  // block of each of them
+  std::vector<std::uint64_t> next;  // next block of each row
   next.reserve(rows.size());
   for (const std::uint32_t row : rows) next.push_back(w.row_begin[row]);
   std::uint64_t values = 0;
@@ -59,8 +59,8 @@ Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
   return deal;
 }
 
-/// Pairs of tiles for an interval of `width` columns, as published: in proportion, but less one, or
-/// an equal part if that is more.
+/// Pairs of tiles for an interval of `width` columns, as published: its proportional share less
+/// one, or an equal share if that is more.
 std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uint32_t columns,
                               std::uint32_t parts) {
   const auto share = static_cast<std::uint32_t>(
@@ -68,7 +68,7 @@ std::uint32_t published_pairs(std::uint32_t pairs, std::uint32_t width, std::uin
   return std::max(share - 1, ceil_div(pairs, parts));
 }
 
-/// The tile code's work for a row of so many blocks, in columns of one pass.
+/// Tile code's work for a row of `blocks` blocks in one pass of an interval of `columns` columns.
 std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::uint64_t blocks) {
   if (!partition.work) return blocks;
   return partition.work->of(std::min(columns * partition.shape.bytes() / 8, 2U)).row[blocks].full;

@@ -41,7 +41,7 @@ std::vector<Interval> values_given(const Partition& partition) {
 
 namespace {
 
-/// The values of a tile, in pieces that tiles of several parts take alike.
+/// Pulls a tile's values, in the same pieces as tiles of other parts.
 void pull_values(const Work& work, Tile tile, BufferId from, BufferId into, Pulls& pulls) {
   const std::uint32_t size = work.partition.shape.bytes();
   const std::uint64_t first = work.values(tile).begin * size;
@@ -52,7 +52,8 @@ void pull_values(const Work& work, Tile tile, BufferId from, BufferId into, Pull
                  std::min(*end, last));
 }
 
-/// For each row of a share its blocks (blocks > 1: less one), then the place of each one's inputs.
+/// Per row of a share: its number of blocks (less one if shape.block > 1), then the place of each
+/// block's rows of X.
 std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part,
                                     const Share& share) {
   const unsigned less = partition.shape.block == 1 ? 0 : 1;
@@ -66,7 +67,7 @@ std::vector<std::uint16_t> row_list(const Partition& partition, const Part& part
   return list;
 }
 
-/// Where each worker's rows stand in the list and in the values.
+/// Offsets of each worker's rows in the list and in the values.
 std::vector<WorkerPart> worker_parts(const Partition& partition, const Share& share,
                                      const std::vector<sparse::WorkerRows>& workers) {
   const auto& value = partition.deal.value_begin;
@@ -135,7 +136,7 @@ void Product::multiply(const std::vector<BufferId>& x) {
                });
 }
 
-/// The values of W where they are given and needed, and the lists that say which they are.
+/// Adds the arrays of W's values, as given and as needed, and the work lists.
 void Product::add_values() {
   const auto fill = [work = work_](std::uint64_t first, std::span<std::byte> into) {
     fill_values(work->partition.deal, work->w, work->partition.shape, first, into);
@@ -210,7 +211,7 @@ Product::Multiply Product::vector_products(const ProductPlaces& places) const {
 
 Product::Multiply Product::element_products(const ProductPlaces& places) const {
   const Shape& shape = work_->partition.shape;
-  std::map<std::uint32_t, Codelet> codes;  // by words of a pass; the wide one first in tiles
+  std::map<std::uint32_t, Codelet> codes;  // by words of a pass; the wide one is added first
   for (const Part& part : work_->partition.parts)
     for (const std::uint32_t words : {2U, 1U})
       if (words == 2 ? part.width() * shape.bytes() >= 16 : part.width() * shape.bytes() % 16 != 0)

@@ -17,7 +17,7 @@ Chunked in_operand(const DenseEnd& end, std::uint32_t depth, Tile tile) {
   return part;
 }
 
-/// The step that turns what tiles hold in `from` into `to`.
+/// Adds the step that converts each tile's part of `from` to `to`.
 void turn(const Statement& statement, const DenseEnd& end, std::uint32_t depth, BufferId from,
           BufferId to, Direction direction) {
   sparse::add_turning(
@@ -25,7 +25,7 @@ void turn(const Statement& statement, const DenseEnd& end, std::uint32_t depth, 
       [end, depth](Tile tile) { return part_of(end, depth, tile); }, direction, from, to);
 }
 
-/// Rows to panels, and these to blocks.
+/// Converts rows to panels, and panels to blocks.
 BufferId rows_in(const Statement& statement, const DenseEnd& end, BufferId rows) {
   const BufferId panels = statement.stored(end.storage, "in rows");
   const BufferId blocks = statement.stored(end.storage, "in blocks");

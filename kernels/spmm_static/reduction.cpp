@@ -7,7 +7,7 @@ namespace tessera::spmm_static {
 
 namespace {
 
-/// Elements of segments without sources; where results are copied, so many zeros are kept.
+/// About the most elements of a segment without sources; tiles keep that many zeros to copy.
 constexpr std::uint64_t kLongestEmpty = 512;
 
 SegmentPart part_of(std::uint64_t offset, std::uint64_t distance, std::uint64_t sources,
@@ -16,12 +16,12 @@ SegmentPart part_of(std::uint64_t offset, std::uint64_t distance, std::uint64_t 
   return {word(offset), word(distance), half(sources), half(chunks), half(units), half(next_run)};
 }
 
-/// The results of a destination divided over workers, where those of a block come in so many runs.
+/// Divides the results of a destination over workers; those of a block lie in `runs` runs.
 std::vector<ReducingWorker> divided(const Shape& shape, std::uint64_t runs,
                                     const Destination& destination, std::uint32_t count) {
-  const std::uint64_t lanes = 8 / shape.bytes();  // elements of Y a word
-  // Words of Y of one chunk, which workers do not share if they can help it; of a column of a block
-  // where that comes from several runs.
+  const std::uint64_t lanes = 8 / shape.bytes();  // elements of Y per word
+  // Words of Y per chunk, which workers share only if they must; with several runs, words of a
+  // block's column.
   const std::uint64_t chunk = runs > 1 ? shape.block / lanes : shape.mixed() ? 2 : 4;
   const std::uint64_t words = destination.elements / lanes;
   const std::uint64_t each = round_up(ceil_div<std::uint64_t>(words, count), chunk);
@@ -105,7 +105,7 @@ std::uint64_t Reduction::place(const Segment& segment) const {
          segment.begin;
 }
 
-/// All of these rows, in few segments.
+/// Adds these rows, which have no blocks, in few segments.
 void Reduction::add_empty(std::uint32_t first, std::uint32_t end) {
   const std::uint64_t row = std::uint64_t{partition_.shape.block} * partition_.columns;
   const std::uint64_t together = std::max<std::uint64_t>(kLongestEmpty / row, 1);

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> RoundChoices::numbers_of_row_parts() const {
   for (std::uint64_t parts = 1; parts <= problem_.block_rows; parts *= 2)
     if (bytes / parts <= all && bytes / parts > all / 16)
       numbers.push_back(static_cast<std::uint32_t>(parts));
-  if (bytes <= all / 2) numbers.resize(1, 1);  // it stays
+  if (bytes <= all / 2) numbers.resize(1, 1);  // W stays on the tiles
   return numbers;
 }
 
@@ -58,7 +58,7 @@ std::vector<Cuts> RoundChoices::all() const {
   };
   if (!around_.outside) return {{pinned_.parts, pinned_.bands}};
   const std::uint32_t most = ceil_div(n_, problem_.shape.lanes());
-  std::set<std::uint32_t> numbers;  // about powers of two and halfway, all of which are needed
+  std::set<std::uint32_t> numbers;  // about powers of two and midpoints, no round empty
   for (std::uint64_t power = 1; power < std::uint64_t{2} * most && !pinned_.rounds; power *= 2)
     for (const std::uint64_t rounds : {power, power + power / 2})
       numbers.insert(ceil_div(n_, columns(word(std::min<std::uint64_t>(rounds, most)))));

@@ -12,19 +12,19 @@ namespace tessera::spmm_static {
 
 namespace {
 
-/// Estimates of partitions cost time by the block: so many blocks in all, but a few anyway.
+/// Estimates of partitions take time per block: limits of their blocks in all and of their number.
 constexpr std::uint64_t kBlocksEstimated = 6'000'000;
 constexpr std::uint64_t kLeastEstimates = 6;
 constexpr std::uint64_t kMostEstimates = 120;
 /// Distance between tried cuts, in the order of their expected time: neighbours are alike.
 constexpr std::size_t kApart = 3;
-/// Bytes of plans that are none.
+/// Bytes of options that are not valid plans.
 constexpr std::uint64_t kNever = std::uint64_t{1} << 62;
 
-/// Cycles of a tile's product, which come on top of `beside` other cycles.
+/// Cycles of a tile's product, in addition to `beside` other cycles.
 using ProductCycles = std::function<std::uint64_t(const TileWork& work, std::uint64_t beside)>;
 
-/// Each tile takes its own rows of X.
+/// Prices each tile as if it received its rows of X separately.
 Planner our_planner(Cost& cost, const ProductCycles& product) {
   const auto price = [&cost, product](const TileWork& work, bool shares_values) -> Expected {
     const auto received = [&](std::uint64_t bytes) {
@@ -42,8 +42,8 @@ Planner our_planner(Cost& cost, const ProductCycles& product) {
   return {cost.machine().tiles, false, price};
 }
 
-/// Options are cuts: those of least expected cycles, what the published planner chooses, and cuts
-/// like the best ones.
+/// Searches options, which are cuts: those with the fewest expected cycles, those of the published
+/// planner, and neighbours of the best ones.
 class Search {
  public:
   Search(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
@@ -107,7 +107,7 @@ class Search {
     for (const Cuts& one : dealings(cuts)) add(one, expected);
   }
 
-  /// Cuts, and the cycles that are expected of them if tiles take what they need each on their own.
+  /// Cuts and their expected cycles if each tile receives what it needs separately.
   struct Likely {
     std::uint64_t cycles;
     std::size_t number, round;
@@ -130,8 +130,8 @@ class Search {
       add_dealings(all[i].cuts, all[i].cycles);
   }
 
-  /// All cuts that fit, those first that are likely to take least: products as one that was
-  /// measured. `closest`: those of least bytes.
+  /// All cuts that fit, sorted by guessed cycles: products are scaled from one that was measured.
+  /// `closest`: the cuts with the fewest bytes.
   std::vector<Likely> guessed(const std::vector<Cuts>& ways, const std::vector<Problem>& rounds,
                               std::optional<Cuts>& closest) {
     std::optional<double> each;  // cycles of a block times a column
@@ -155,10 +155,10 @@ class Search {
     return all;
   }
 
-  /// Replaces guesses; the first that are wanted are right then, and in order.
+  /// Replaces guesses by expected cycles and sorts; the first kWanted are then exact and in order.
   void expect_all(std::vector<Likely>& all, const std::vector<Problem>& rounds) {
     constexpr std::size_t kWanted = kApart * kMostEstimates;
-    std::priority_queue<std::uint64_t> least;  // cycles of so many
+    std::priority_queue<std::uint64_t> least;  // kWanted lowest cycles
     for (Likely& one : all) {
       asked_ = &one.cuts;
       if (least.size() == kWanted) limit_ = least.top();
@@ -173,20 +173,19 @@ class Search {
   std::uint64_t product(const TileWork& work) {
     return cost_.product(work.rows, std::max(work.blocks, work.rows), work.width);
   }
-  /// Cycles of a tile of the cuts in hand: less where those are none of the best however long it
-  /// takes.
+  /// Cycles of a tile for the cuts `asked_`; only a lower bound if that alone exceeds `limit_`.
   std::uint64_t product(const TileWork& work, std::uint64_t beside) {
     const std::uint64_t least =
         cost_.product_at_least(work.rows, std::max(work.blocks, work.rows), work.width);
     return rounds_.expected(*asked_, beside + least) > limit_ ? least : product(work);
   }
 
-  /// The ways to deal that may be best for these cuts.
+  /// The distributions of blocks that may be best for these cuts.
   [[nodiscard]] std::vector<Cuts> dealings(const Cuts& cuts) const {
     std::vector<Cuts> all;
     for (const Dealing dealing : {Dealing::blocks, Dealing::work, Dealing::rows}) {
       if (pinned_.dealing && dealing != *pinned_.dealing) continue;
-      // Blocks take equally long in any row; whole rows save adding where there is one band.
+      // Blocks take equally long in any row; whole rows save additions if there is one band.
       const bool elements = problem_.shape.block == 1;
       if (!pinned_.dealing && dealing == Dealing::work && !elements) continue;
       if (!pinned_.dealing && dealing == Dealing::rows && cuts.bands > 1) continue;
@@ -197,7 +196,7 @@ class Search {
     return all;
   }
 
-  /// Cuts that differ little, and sums placed one by one.
+  /// Neighbouring cuts, and the same cuts with placed sums.
   std::vector<std::size_t> alike(const Cuts cuts) {
     std::vector<std::size_t> found;
     const Cuts most = most_cuts(rounds_.round_of(cuts), planner_);
@@ -232,8 +231,8 @@ class Search {
     return found;
   }
 
-  /// The partitions of an option, one for each part of the rows of W; those of the last one asked
-  /// for are kept.
+  /// The partitions of an option, one per part of the rows of W; those of the last option are
+  /// cached.
   std::vector<Partition>& candidate(std::size_t option) {
     if (candidate_ && candidate_->first == option) return candidate_->second;
     const Cuts& cuts = options_[option];
@@ -253,7 +252,7 @@ class Search {
     }
     return candidate_->second;
   }
-  /// Sums that are placed at home, as another option has them.
+  /// True if all placed sums are at home, which equals another option.
   [[nodiscard]] bool is_home(const Partition& partition) const {
     return partition.placement && pinned_.algorithm == Algorithm::best && !pinned_.sums &&
            !Reduction(partition).spreads();
@@ -350,13 +349,13 @@ class Search {
   const Problem& problem_ = rounds_.problem();
   Planner planner_;
   const Cuts* asked_ = nullptr;       ///< cuts whose work planner_ prices
-  std::uint64_t limit_ = UINT64_MAX;  ///< cycles of cuts that come into question
+  std::uint64_t limit_ = UINT64_MAX;  ///< most cycles of cuts that are considered
   std::vector<Cuts> options_;
   std::map<Cuts, std::size_t> numbers_;
   std::vector<std::uint64_t> bounds_;  ///< bounds of the first options
-  bool allowed_ = true;                ///< by the published planner
+  bool allowed_ = true;                ///< cuts fit the published planner's budget
   std::unique_ptr<std::pair<std::size_t, std::vector<Partition>>> candidate_;
-  std::optional<Cuts> unnamed_;  ///< would fit, but for its work lists
+  std::optional<Cuts> unnamed_;  ///< would fit, but its work lists cannot name every place
 };
 
 }  // namespace

@@ -55,7 +55,7 @@ class Cost {
   std::shared_ptr<const ElementWorks> elements_;
 };
 
-/// The plan of one form of the product, what is pinned taken as it is.
+/// Searches the plan of one form of the product; pinned keys are kept.
 Plan searched(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n, Cost& cost,
               const Pinned& pinned, const Surroundings& around);
 
@@ -80,16 +80,16 @@ class RoundChoices {
   std::span<const sparse::BlockMatrix> parts_of(std::uint32_t row_parts);
   /// The problem of a round with the first part of the rows.
   Problem round_of(const Cuts& cuts);
-  /// All ways, without cuts otherwise: one if the operands lie on the tiles.
+  /// All ways, with pinned cuts only: one if the operands lie on the tiles.
   [[nodiscard]] std::vector<Cuts> all() const;
-  /// Cycles of all rounds where one is expected to take so many.
+  /// Expected cycles of all rounds if one takes `cycles`.
   [[nodiscard]] std::uint64_t expected(const Cuts& cuts, std::uint64_t cycles) const;
 
  private:
-  /// Parts of the rows of W that are tried: as few as have values that all tiles together hold, and
+  /// Numbers of parts of W's rows to try: the fewest whose values fit on all tiles together, and
   /// some more.
   [[nodiscard]] std::vector<std::uint32_t> numbers_of_row_parts() const;
-  /// Bytes that rounds bring and store.
+  /// Bytes that all rounds load and store.
   [[nodiscard]] std::uint64_t moved(const Cuts& cuts) const;
 
   const sparse::BlockMatrix& w_;

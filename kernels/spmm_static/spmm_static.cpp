@@ -36,7 +36,7 @@ const sparse::BlockMatrix& checked(const sparse::BlockMatrix& w, const Options& 
   return w;
 }
 
-/// Keys of types with vectors, and keys that these lack.
+/// Keys of types with vectors; rejects keys that these lack.
 void describe_vectors(config::Fields& fields, Options& options, const gemm::VectorType* type) {
   gemm::describe_shift(fields, options.shift, type);
   constexpr config::Field kPlan{
@@ -58,7 +58,7 @@ void describe_vectors(config::Fields& fields, Options& options, const gemm::Vect
   require(options.x.empty(), "x", "found a file, allowed none");
 }
 
-/// Products of one row that a sum takes before it is rounded to partials.
+/// Products of one row that are summed before rounding to the type of partials.
 std::uint32_t depth_of(const sparse::Shape& shape) {
   if (shape.block == 1) return shape.mixed() ? 2 : 1;
   return shape.summed();
@@ -76,8 +76,8 @@ std::vector<std::vector<sparse::PartialSums>> partial_rows(const Partition& part
   return all;
 }
 
-/// Each tile adds the blocks of its share of a row one after the other; the tile at which its
-/// partial rows meet adds those in the order of the shares.
+/// Each tile adds the blocks of its share of a row in order; the tile that sums the partial rows
+/// adds them in the order of the shares.
 kernels::ExactRow exact_row(const Partition& partition, const sparse::BlockMatrix& w,
                             const sparse::DenseRows& x) {
   sparse::SumOrder order{{}, partial_rows(partition)};
@@ -87,7 +87,7 @@ kernels::ExactRow exact_row(const Partition& partition, const sparse::BlockMatri
   return sparse::exact_row(w, x, partition.shape, std::move(order));
 }
 
-/// Roundings that a result goes through.
+/// The roundings of a result, for the most partial rows.
 kernels::Rounding rounding_of(std::span<const Partition> partitions) {
   std::size_t most = 1;
   for (const Partition& partition : partitions)
@@ -132,7 +132,7 @@ SpmmStatic::SpmmStatic(Options options, MachineCosts& costs)
                           shapes_of(options_, costs.machine()), options_.n, costs, options_.plan,
                           {.schedules = true, .outside = options_.external});
   if (!plan.misfit.empty()) throw UserError(plan.misfit);
-  // The plan is chosen for the whole product: a part of it is priced as it is measured.
+  // The plan is chosen for the whole product; the prediction is for the measured part alone.
   if (options_.region != Region::all) {
     plan::Pricing pricing(costs);
     const sparse::TileCode code;

@@ -50,8 +50,8 @@ class SpmmStatic : public Workload {
   std::vector<sparse::BlockMatrix> parts_;  ///< these, where there are several
 };
 
-/// The workload for the type and the machine. Of types with vectors it is gemm's product of X^T and
-/// W^T, of which the blocks that W has alone are stored, moved and multiplied. Throws as
+/// Makes the workload for the type and the machine. For types with vectors it is gemm's product of
+/// X^T and W^T, in which only the blocks of W are stored, moved and multiplied. Throws as
 /// SpmmStatic.
 std::unique_ptr<Workload> make_spmm_static(const Options& options, MachineCosts& costs);
 

@@ -2,7 +2,7 @@
 
 #include "kernels/spmm_static/product.h"
 
-// The additions of a product's partial rows.
+// Sums of a product's partial rows.
 namespace tessera::spmm_static {
 
 void Product::add_up(BufferId results) {
@@ -17,8 +17,8 @@ void Product::add_up(BufferId results) {
   if (work_->reduction.spreads()) send_sums(results);
 }
 
-/// Partial rows to their places in the results, where no two meet. Rows without blocks come out of
-/// zeros that each tile has: one that sent them to all would hold them up.
+/// Copies partial rows to their places in the results if none are added. Rows without blocks are
+/// copied from zeros on each tile: one tile that sent them to all would be a bottleneck.
 void Product::send_results(BufferId results) {
   const BufferId zeros =
       statement_.description.array({"zeros",
@@ -55,7 +55,7 @@ void Product::send_results(BufferId results) {
           [work = work_](Tile tile) { return work->partial_bytes(tile); });
 }
 
-/// Partial rows to the tiles that add them up.
+/// Sends partial rows to the tiles that sum them.
 void Product::send_partials() {
   step(region_ == Region::all)
       .exchange(
@@ -84,8 +84,8 @@ void Product::send_partials() {
           [work = work_](Tile tile) { return work->partial_bytes(tile); });
 }
 
-/// Results out of the partials that tiles received, zeros where there are none: into `results`, or
-/// sums where they are not made where they are wanted.
+/// Sums the partials that tiles received, or writes zeros where there are none: into `results` at
+/// home, else into `sums_`.
 void Product::add_sums(BufferId results) {
   const Codelet code = adding_codelet(statement_, work_->partition.shape);
   const auto workers = [work = work_, code](const Destination& to) {
@@ -118,7 +118,7 @@ void Product::add_sums(BufferId results) {
                });
 }
 
-/// Those sums to their places in the results.
+/// Sends those sums to their places in the results.
 void Product::send_sums(BufferId results) {
   step(region_ != Region::multiply)
       .exchange(

@@ -9,7 +9,7 @@
 namespace tessera::spmm_static {
 namespace {
 
-/// The largest integers so that sums of as many terms as a row keeps seldom saturate.
+/// Largest integer such that sums over the elements kept in a row seldom saturate.
 std::uint32_t largest_of(const Options& options, const sparse::BlockMatrix& w) {
   const double depth = std::ceil(w.kept_share() * options.weights.k);
   return gemm::largest_for(*gemm::vector_type(options.weights.dtype),
@@ -22,7 +22,7 @@ bool has_values(const sparse::WeightOptions& weights) {
          weights.pattern == sparse::Pattern::poisson_3d;
 }
 
-/// The nearest that the type has, ties to even.
+/// Rounds to the type, ties to even; throws KeyError for integers out of range.
 float rounded(float value, const gemm::VectorType& type) {
   if (type.is_float()) return gemm::nearest_bf16(value);
   const float whole = std::nearbyint(value);
@@ -33,7 +33,7 @@ float rounded(float value, const gemm::VectorType& type) {
   return whole;
 }
 
-/// W in the type: its own values where it has any, rounded, else seeded ones.
+/// W in the vector type: its own values, rounded, if it has any; else seeded ones.
 sparse::BlockMatrix weights_of(const Options& options) {
   const gemm::VectorType& type = *gemm::vector_type(options.weights.dtype);
   sparse::WeightOptions in_floats = options.weights;
@@ -44,7 +44,7 @@ sparse::BlockMatrix weights_of(const Options& options) {
                                    sparse::kValueStream);
   w.for_elements([&](std::uint32_t row, std::uint32_t column, std::uint64_t at) {
     float& value = w.value[at];
-    if (value == 0) return;  // not among the elements of a graph
+    if (value == 0) return;  // not an element of the pattern
     const float given = value;
     value = own ? rounded(given, type) : seeded.value(row, column);
     w.rounded += own && value != given ? 1 : 0;
@@ -52,7 +52,7 @@ sparse::BlockMatrix weights_of(const Options& options) {
   return w;
 }
 
-/// The parts of W^T that the unit multiplies at a time: all that touch a block of W.
+/// The blocks of W^T, as the unit multiplies them at a time, that hold an element of W.
 gemm::KeptBlocks kept_of(const sparse::BlockMatrix& w, const gemm::VectorType& type) {
   constexpr std::uint32_t kRows = gemm::kKeptColumns;
   std::vector<std::vector<std::uint32_t>> steps(ceil_div(w.rows, kRows));

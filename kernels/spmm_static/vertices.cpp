@@ -16,7 +16,7 @@ void store(std::span<std::byte> into, std::uint64_t place, std::uint64_t value) 
   std::memcpy(&into[2 * place], &half, sizeof half);
 }
 
-/// Operands of a product of so many blocks in block rows with `width` columns.
+/// Bytes of a product's operands: values of W, X for a block, list, and partial rows.
 std::vector<std::uint64_t> block_bytes(const Shape& shape, std::uint64_t rows, std::uint64_t blocks,
                                        std::uint64_t width) {
   const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
@@ -43,7 +43,7 @@ Function block_function(const Statement& statement, const Shape& shape) {
   const auto width = [shape](const Sizes& sizes) { return word(sizes[2]) * shape.unroll(); };
   const auto vertex = [code, shape, width](const Sizes& sizes, Operands at) {
     const std::uint32_t unroll = shape.unroll();
-    const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a position
+    const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // per column
     const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
     return code.supervised(code.dealt(
         {at[0], at[1], at[2], word(sizes[0]), width(sizes) * x_bytes, 0U, 0U, 0U}, sizes[2],
@@ -71,7 +71,7 @@ Function block_function(const Statement& statement, const Shape& shape) {
 program::Vertex vector_product(Codelet code, const Shape& shape, const ProductPlaces& places,
                                std::uint32_t width, std::uint32_t together,
                                const std::vector<WorkerPart>& workers) {
-  const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // of a column
+  const std::uint32_t x_bytes = shape.x_depth() * shape.bytes();  // per column
   const std::uint32_t y_bytes = shape.y_depth() * shape.partial_bytes();
   const std::uint32_t row = shape.block * width * shape.partial_bytes();
   std::vector<Argument> arguments{row, places.x, width * y_bytes, 0U};
@@ -131,7 +131,7 @@ program::Vertex element_product(Codelet code, const Shape& shape, const ProductP
                                 std::uint32_t width, std::uint32_t words,
                                 const std::vector<WorkerPart>& workers) {
   const std::uint32_t row = width * shape.bytes();
-  const std::uint32_t done = words == 2 ? 0 : row / 16 * 16;  // bytes of a row of X
+  const std::uint32_t done = words == 2 ? 0 : row / 16 * 16;  // bytes of X's row in wide passes
   const std::uint32_t widen = shape.partial_bytes() / shape.bytes();
   std::vector<Argument> arguments{behind(places.x, done),
                                   behind(places.partials, std::uint64_t{done} * widen), row,

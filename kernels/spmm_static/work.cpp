@@ -38,7 +38,7 @@ Work::Work(const Partition& of, const sparse::BlockMatrix& matrix)
   if (reduction.spreads()) find_sent();
 }
 
-/// Where the values of W are cut, so that tiles of several parts take the same pieces.
+/// Finds the cuts of W's values with which tiles of several parts pull the same pieces.
 void Work::find_value_bounds() {
   for (const Layer& layer : partition.layers)
     for (const Share& share : layer.shares)
@@ -104,7 +104,7 @@ std::vector<ElementShares> Work::element_shares(const Cell& cell, std::uint32_t 
   return shares;
 }
 
-/// Cycles of single elements, or of blocks what grows as they do.
+/// Cycles of single elements; for blocks a measure that grows with their cycles.
 std::uint64_t Work::multiplying(const Cell& cell, std::uint32_t workers) const {
   if (partition.work == nullptr)
     return (cell.share->blocks() + cell.share->rows.size()) * cell.part->width();
@@ -113,7 +113,7 @@ std::uint64_t Work::multiplying(const Cell& cell, std::uint32_t workers) const {
   return cycles;
 }
 
-/// Turns of the loops of the busiest workers.
+/// Loop iterations of the busiest worker, summed over the tile's destinations.
 std::uint64_t Work::adding(Tile tile, std::uint32_t workers) const {
   std::uint64_t sum = 0;
   for (const Destination* to : destinations[tile]) {
@@ -129,7 +129,7 @@ std::uint64_t Work::adding(Tile tile, std::uint32_t workers) const {
   return sum;
 }
 
-/// Twice the bytes that a tile takes, once what the other one of its pair takes too.
+/// Twice the bytes that a tile receives, but once those that its pair's other tile receives too.
 std::uint64_t Work::taking(Tile tile) const {
   const std::uint64_t values = partition.shares_values() ? value_bytes(tile) : 0;
   const std::uint64_t all = 2 * (x_bytes(tile) + values);
@@ -144,10 +144,10 @@ std::uint64_t Work::taking(Tile tile) const {
 std::vector<Tile> Work::representatives(std::uint32_t workers) const {
   Representatives most(partition.tiles);
   std::set<std::pair<std::uint32_t, std::uint32_t>> alike;  // layer and width of parts
-  std::set<const Part*> first;                              // of those that are alike
+  std::set<const Part*> first;                              // one of each alike
   for (const Part& part : partition.parts)
     if (alike.insert({part.layer, part.width()}).second) first.insert(&part);
-  // Measures that grow with blocks and width are no times: narrow parts take longer a column.
+  // One per width: measures by blocks and width are not times, narrow parts take longer per column.
   std::set<std::uint32_t> widths;
   for (const Part& part : partition.parts)
     if (widths.insert(part.width()).second)

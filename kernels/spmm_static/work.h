@@ -10,8 +10,8 @@
 
 namespace tessera::spmm_static {
 
-// Where partial rows meet: each tile adds up those of its equal part of Y, which lies in order
-// [block row] [column][row in block] over all tiles; or as its placement says.
+// Where partial rows are summed: each tile sums those of its equal part of Y, which lies in order
+// [block row] [column][row in block] over all tiles; or as the partition's placement says.
 
 /// A partial row of one tile: share `share` of the part's layer, number `row` of its rows.
 struct Source {
@@ -26,18 +26,18 @@ struct Segment {
   std::uint32_t row;    ///< block row
   std::uint64_t begin;  ///< elements within the block row's results of that part
   std::uint64_t end;
-  std::uint32_t sources;   ///< partial rows that are added up
-  std::uint64_t received;  ///< bytes of the tile's partials that lie before those of this segment
+  std::uint32_t sources;   ///< number of partial rows to sum
+  std::uint64_t received;  ///< bytes of the destination's partials before those of this segment
 
   [[nodiscard]] std::uint64_t elements() const { return end - begin; }
 };
 
-/// A tile's additions, in the order of its results: consecutive ones of the part of Y that it is to
-/// hold, or others, which are sent on.
+/// A tile's sums, in the order of results: consecutive ones of the part of Y that it holds, or
+/// others, which it sends on.
 struct Destination {
   std::uint32_t tile;
   bool home;
-  std::uint64_t first;  ///< element of what the tile holds of Y, at home
+  std::uint64_t first;  ///< at home: first element within the tile's part of Y
   std::vector<Segment> segments = {};
   std::uint64_t received = 0;  ///< bytes of partials
   std::uint64_t elements = 0;  ///< elements of Y
@@ -62,7 +62,7 @@ struct ReducingWorker {
   std::vector<SegmentPart> parts;
 };
 
-/// Workers that add up `sources` times `elements` elements, which lie one after the other.
+/// Workers that sum `sources` partial rows of `elements` elements each, contiguous in memory.
 std::vector<ReducingWorker> even_workers(const Shape& shape, std::uint64_t elements,
                                          std::uint64_t sources, std::uint32_t count);
 
@@ -70,12 +70,11 @@ class Reduction {
  public:
   explicit Reduction(const Partition& partition);
 
-  /// True if no two partial rows meet and each is a row of Y as it is.
+  /// True if no partial rows are added and each is a row of Y unchanged.
   [[nodiscard]] bool direct() const { return direct_; }
-  /// True if some results are made elsewhere than where they are wanted.
+  /// True if some results are summed on other tiles than those that hold them.
   [[nodiscard]] bool spreads() const { return spreads_; }
-  /// Those at home by tile, then others by tile; they receive no partials where partial rows are
-  /// results.
+  /// Those at home by tile, then others by tile; they receive no partials if direct().
   [[nodiscard]] const std::vector<Destination>& destinations() const& { return destinations_; }
   const std::vector<Destination>& destinations() const&& = delete;
   [[nodiscard]] std::span<const Source> sources(const Segment& segment) const {
@@ -101,7 +100,7 @@ class Reduction {
   [[nodiscard]] bool meet_nowhere() const;
 
   const Partition& partition_;
-  std::uint64_t stored_;                                   ///< elements of Y that a tile is to hold
+  std::uint64_t stored_;                                   ///< elements of Y per tile
   std::vector<std::vector<std::vector<Source>>> sources_;  ///< by layer and block row with blocks
   bool direct_ = false;
   bool spreads_ = false;
@@ -116,7 +115,7 @@ struct Cell {
   const Part* part = nullptr;
   const Share* share = nullptr;
 };
-/// How workers divide a tile's single elements in passes of so many words.
+/// Division of a tile's single elements over workers, in passes of `words` words.
 struct ElementShares {
   std::uint32_t words;
   Divided divided;
@@ -124,12 +123,12 @@ struct ElementShares {
 /// By tile of the machine.
 std::vector<Cell> cells_of(const Partition& partition);
 
-/// Tiles that stand for all others: those that have most of something.
+/// Tiles that represent all others: those with the largest measures.
 class Representatives {
  public:
   explicit Representatives(Tile tiles) : all_(tiles) {}
 
-  /// The `count` tiles of which measure(tile) is most, and is something.
+  /// Adds the `count` tiles with the largest measure(tile), without zeros.
   void add(std::size_t count, const std::function<std::uint64_t(Tile)>& measure);
   [[nodiscard]] const std::vector<Tile>& tiles() const { return tiles_; }
 
@@ -138,9 +137,9 @@ class Representatives {
   std::vector<Tile> tiles_{0};
 };
 
-/// A partition by tile: what the steps of a product ask for. Partition and W outlive it.
+/// A partition by tile, for the steps of a product. Partition and W outlive it.
 struct Work {
-  /// Results that a tile wants of another one's sums.
+  /// Results that a tile pulls from another tile's sums.
   struct Sent {
     Tile from;
     std::uint64_t source, into, bytes;
@@ -148,14 +147,14 @@ struct Work {
 
   Work(const Partition& of, const sparse::BlockMatrix& matrix);
 
-  /// Bytes on a tile: X that it needs, its values of W, of partial rows, of those that it receives,
-  /// of sums that it sends on.
+  /// Bytes on a tile: X that it needs, its values of W, its partial rows, partial rows received,
+  /// sums that it sends on.
   [[nodiscard]] std::uint64_t x_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t value_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t partial_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t received_bytes(Tile tile) const;
   [[nodiscard]] std::uint64_t sum_bytes(Tile tile) const;
-  [[nodiscard]] Interval values(Tile tile) const;  ///< their numbers in the deal
+  [[nodiscard]] Interval values(Tile tile) const;  ///< numbers of its values in distribution order
   /// Calls visit(destination, bytes of partial rows before it, bytes of sums before it) for those
   /// on a tile.
   template <class Visit>
@@ -170,7 +169,7 @@ struct Work {
   }
   [[nodiscard]] std::vector<ElementShares> element_shares(const Cell& cell,
                                                           std::uint32_t workers) const;
-  /// The tiles that stand for all others: of each step those with most to do.
+  /// Tiles that represent all others: for each step those with the most work.
   [[nodiscard]] std::vector<Tile> representatives(std::uint32_t workers) const;
 
   const Partition& partition;
