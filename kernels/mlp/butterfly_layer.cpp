@@ -93,7 +93,7 @@ class ButterflyLayer : public RowLayer {
       backward_factors(stage, stage > 0 || wanted);
       factors_.add_swap(passes()[stage], gradients);
     }
-    // Over the parts of a tile's columns; then over tiles, each its share.
+    // Sums over the column parts of a tile; sums over tiles follow, each tile its share.
     for (const Stack& stack : stacks_)
       if (rows_.geometry.arrays(0) > 1)
         add(butterfly::part_calls(rows_.layout, rows_.geometry,
@@ -128,9 +128,9 @@ class ButterflyLayer : public RowLayer {
   struct Stack {
     Parameters twiddles;
     BufferId turns{};          ///< f32 cosines and sines of the share
-    BufferId applied_turns{};  ///< the applied copies of these
+    BufferId applied_turns{};  ///< their copies in the type of products
     BufferId all_twiddles{};   ///< twiddles that a tile applies
-    Arrays x{};                ///< by factor whose input it is, and the result
+    Arrays x{};                ///< inputs by factor, then the result
     BufferId gradient{}, sums{};
   };
 
@@ -155,7 +155,8 @@ class ButterflyLayer : public RowLayer {
     return {stack.all_twiddles, word(pairs * rows_.applied_bytes())};
   }
 
-  /// The outer products of what comes back to a factor and what went in, then what it gives back.
+  /// A factor's gradients: outer products of its output's gradient and its input; then, if
+  /// `further`, its input's gradient.
   void backward_factors(std::uint32_t stage, bool further) {
     const RowPass& pass = passes()[stage];
     for (const Stack& stack : stacks_) {

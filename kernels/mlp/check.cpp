@@ -14,10 +14,10 @@ namespace tessera::mlp {
 
 namespace {
 
-/// Operations of each training, where not all steps are done again, and of the tests after it.
+/// Operations of each sampled training, whose steps are not all repeated, and of its tests.
 constexpr std::uint64_t kSampledFlops = 1'000'000'000;
 
-/// The first step whose loss is no number; the number of steps if there is none.
+/// The first step whose loss is not finite; the number of steps if there is none.
 std::size_t finite_steps(const std::vector<StepResult>& steps) {
   const auto found =
       std::ranges::find_if(steps, [](const StepResult& step) { return !std::isfinite(step.loss); });
@@ -26,7 +26,7 @@ std::size_t finite_steps(const std::vector<StepResult>& steps) {
 
 using kernels::Compared;
 
-/// Compares what was found with trainings of which the first is not perturbed.
+/// Compares the run's results with plain trainings, the first of which is not perturbed.
 class Comparisons {
  public:
   Comparisons(const Trained& found, const std::vector<Trained>& trained,
@@ -37,7 +37,7 @@ class Comparisons {
         threads_(threads),
         steps_(trained.front().training.size()) {}
 
-  /// Losses of all steps that have a significant digit, and what else the host is told of them.
+  /// Compares the results of all steps whose losses have a significant digit.
   void training() {
     comparable_ = std::min(finite(), steps_);
     if (result.passed) comparable_ = significant();
@@ -48,9 +48,9 @@ class Comparisons {
     compare("skipped", &Trained::training, &StepResult::skipped, comparable_, all);
   }
 
-  /// Tests are done with the parameters that were found. A loss that is no number in some of the
-  /// trainings only says nothing; nor does any of a training that diverged, since sums beyond f32
-  /// depend on their order.
+  /// Compares tests, which the plain networks run with the parameters found. A test whose loss is
+  /// finite in only some trainings is skipped, and so are all if the training diverged, since sums
+  /// beyond f32 depend on their order.
   void tests() {
     if (diverges_) return;
     const auto says_something = [this](std::size_t step) {
@@ -120,7 +120,7 @@ class Comparisons {
         kernels::check(kernels::one_by_one(what, elements, elements, compare), request_, threads_));
   }
 
-  /// Numbers of the first steps that `says_something` of, as the host is told them.
+  /// Compares a reported number in those of the first `steps` that `says_something` selects.
   template <class Number, class Chosen>
   void compare(std::string_view tensor, std::vector<StepResult> Trained::*which,
                Number StepResult::*number, std::size_t steps, const Chosen& says_something) {
@@ -136,8 +136,8 @@ class Comparisons {
     });
   }
 
-  /// Steps before the first loss that is no number. It may be so many steps earlier or later than
-  /// in the other trainings as these are apart, and kSlack.
+  /// Steps before the first loss that is not finite. It may be earlier or later than in the plain
+  /// trainings by as many steps as these differ, plus kSlack.
   std::size_t finite() {
     constexpr std::size_t kSlack = 2;
     std::size_t first = steps_;
@@ -162,8 +162,8 @@ class Comparisons {
     return step;
   }
 
-  /// Steps before losses have no significant digit any more: perturbed trainings are as far apart
-  /// as losses are large.
+  /// Steps up to the last whose loss has a significant digit: perturbed trainings differ by less
+  /// than losses are large.
   std::size_t significant() {
     double mean = 0;
     for (std::size_t i = 0; i < comparable_; ++i)
@@ -224,7 +224,7 @@ CheckResult Mlp::check(const TensorReader& tensors, const CheckRequest& request)
   std::vector<std::vector<double>> initial;
   for (std::size_t i = 0; i < linears_.size(); ++i)
     initial.push_back(initial_parameters(options_.seed, i, linears_[i]));
-  // Weights that are not trained are kept in the type of products.
+  // Untrained weights are stored in the type of products.
   const program::Type kept = options_.train ? program::Type::f32 : options_.dtype;
   std::vector<Trained> trained;
   for (std::size_t wanted = 1 + kFirstTrainings;; wanted *= 2) {

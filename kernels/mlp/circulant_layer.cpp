@@ -6,9 +6,10 @@ namespace tessera::mlp {
 
 namespace {
 
-constexpr std::uint32_t kUnitBytes = 16;  ///< two words of complex numbers, four samples
+constexpr std::uint32_t kUnitBytes = 16;  ///< two complex numbers, four samples
 
-/// The first columns c of stacks, each a sample behind all others: a unit of its own in every row.
+/// The stacks' first columns c of W, stored as extra samples behind all others: one unit each in
+/// every row.
 struct Columns {
   FeatureRows rows;
   std::uint32_t stacks;
@@ -21,18 +22,18 @@ struct Columns {
     const Interval mine = rows.geometry.units(tile);
     return unit(stack) >= mine.begin && unit(stack) < mine.end;
   }
-  /// Among the tiles with the features of `tile` the one that has a column.
+  /// The tile that holds a stack's column, among the tiles with the same features as `tile`.
   [[nodiscard]] Tile holder(std::uint32_t stack, Tile tile) const {
     Tile holder = tile;
     rows.geometry.for_alike(tile, [&](Tile other) { holder = on(stack, other) ? other : holder; });
     return holder;
   }
-  /// Where a row's number is among those of such a tile.
+  /// Byte offset of a row's number in that tile's array.
   [[nodiscard]] std::uint32_t offset(std::uint32_t stack, Tile tile, std::uint32_t row) const {
     const Interval mine = rows.geometry.units(tile);
     return word((row * mine.size() + unit(stack) - mine.begin) * kUnitBytes);
   }
-  /// The parameters that a tile has.
+  /// Numbers of the parameters that a tile holds.
   [[nodiscard]] std::vector<std::uint64_t> numbers(std::uint32_t stack, Tile tile) const {
     std::vector<std::uint64_t> all;
     for (std::uint32_t row = 0; on(stack, tile) && row < rows.geometry.rows(); ++row)
@@ -42,8 +43,8 @@ struct Columns {
   }
 };
 
-/// y = T^-1 D T x + b: T is a Fourier transform that leaves its result in the order of reversed
-/// bits, D that of W's first column c. Since W is real two samples are one complex number.
+/// y = T^-1 D T x + b: T is a Fourier transform with its result in bit-reversed order, D the
+/// transform of W's first column c. Since W is real, two samples make one complex number.
 class CirculantLayer : public TransformLayer {
  public:
   CirculantLayer(training::Statement& statement, const LayerContext& context,
@@ -83,8 +84,8 @@ class CirculantLayer : public TransformLayer {
     return results;
   }
 
-  /// The transform of c's gradient is the sum over samples of the transform of what comes back
-  /// times the conjugate of x's: it goes back in the place of c.
+  /// The transform of c's gradient is the sum over samples of the gradient's transform times the
+  /// conjugate of x's; it is transformed back in the place of c.
   Arrays multiply_back(const Arrays& gradients, bool wanted) override {
     Arrays back;
     for (const BufferId each : gradients) back.push_back(widened(each));
@@ -114,7 +115,7 @@ class CirculantLayer : public TransformLayer {
              });
     transform(back, true);
     for (std::uint32_t s = 0; s < stacks(); ++s) {
-      // f16: numbers that are no gradients must not be taken for overflowed ones.
+      // f16: unused elements must not look like overflowed gradients.
       if (columns_[s].count(columns_of_.holder(s, 0)) > rows_.geometry.rows())
         add(statement_.clearing(columns_[s].gradient));
       add(column_calls("training_row_sums", back[s], s, columns_[s].gradient));
@@ -140,14 +141,14 @@ class CirculantLayer : public TransformLayer {
     return factors_.array(name,
                           [geometry = rows_.geometry](Tile tile) { return geometry.bytes(tile); });
   }
-  /// A unit for each row and stack.
+  /// Makes arrays of one unit per row, one for each stack.
   Arrays make_spectra(std::string_view name) {
     return of_stacks([&](std::uint32_t /*stack*/) {
       return factors_.array(name,
                             [bytes = rows_.row_bytes(kUnitBytes)](Tile /*tile*/) { return bytes; });
     });
   }
-  /// Rows of f32 for those of matrices' type, and back.
+  /// Converts rows from the matrices' type to f32; narrowed() converts back.
   BufferId widened(BufferId rows) {
     if (!statement_.halves()) return rows;
     const BufferId made = complex_rows("inputs of factors");
@@ -171,7 +172,7 @@ class CirculantLayer : public TransformLayer {
   CallsOf complex_calls(const char* name, BufferId a, BufferId b, BufferId result) const {
     return row_calls(name, {Place{a}, Place{b}, Place{result}}, kUnitBytes);
   }
-  /// Calls of code that takes the real parts of a column and a number each.
+  /// Calls of code on the real parts of a column, with one of `numbers` per row.
   CallsOf column_calls(const char* name, BufferId array, std::uint32_t stack,
                        BufferId numbers) const {
     return [code = statement_.code(name), its = columns_of_, stack, array, numbers](Tile tile,

@@ -18,15 +18,15 @@ namespace tessera::mlp {
 
 namespace {
 
-// Streams of the seed.
+// Random streams of the seed.
 enum Stream : std::uint64_t { kPattern = 101, kLabel, kSign, kNoise };
 
-constexpr std::uint32_t kWaves = 6;  // that a pattern consists of
+constexpr std::uint32_t kWaves = 6;  // per class pattern
 
 constexpr config::Names<Scaling, 3> kScalings{
     {{"none", Scaling::none}, {"unit", Scaling::unit}, {"standard", Scaling::standard}}};
 
-/// About normal, of variance 1: twelve uniform ones (Irwin-Hall).
+/// An approximately normal number of variance 1: the sum of twelve uniform ones (Irwin-Hall).
 double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   double sum = 0;
   for (std::uint64_t i = 0; i < 12; ++i)
@@ -34,7 +34,7 @@ double normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return sum;
 }
 
-/// Labels of a .npy file or of IDX.
+/// Reads labels from a .npy or IDX file.
 data::NumpyArray labels_in(const std::string& path) {
   if (!data::is_image_file(path)) return data::read_numpy(path);
   const std::vector<std::uint8_t> bytes = data::read_labels(path);
@@ -115,7 +115,7 @@ Data::Data(const DataOptions& options, std::uint64_t seed)
   scale(options);
 }
 
-/// Sums of a few long waves with random phases, of mean square 1.
+/// Makes class patterns: sums of kWaves long waves with random phases, of mean square 1.
 void Data::make_patterns(const DataOptions& options) {
   patterns_.resize(std::size_t{classes_} * inputs_);
   for (std::uint32_t c = 0; c < classes_; ++c)
@@ -188,7 +188,7 @@ void Data::read_set(const DataOptions& options, const Files& files) {
                                     report::grouped(found.images), files.images));
 }
 
-/// Means and variances of the values of each channel in double, in the order of the samples.
+/// Scales values. Means and variances per channel are sums in double, in the order of the samples.
 void Data::scale(const DataOptions& options) {
   constexpr float kLargest = 255;
   if (options.scaling == Scaling::unit)

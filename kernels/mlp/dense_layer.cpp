@@ -8,7 +8,7 @@ namespace tessera::mlp {
 
 namespace {
 
-/// y = [x, 1] W by gemm; all matrices by rows on all tiles.
+/// y = [x, 1] W by gemm; all matrices are stored by rows on all tiles.
 class DenseLayer : public Layer {
  public:
   DenseLayer(training::Statement& statement, const LayerContext& context, const DensePlan& plan)
@@ -72,9 +72,9 @@ class DenseLayer : public Layer {
 
 }  // namespace
 
-/// Butterflies first: what they hold on a tile from their way forward to their way back the dense
-/// products have not. Mistakes that planners of other kernels name by their own keys are the
-/// layer's.
+/// Plans butterflies first: what they hold on a tile between the forward and the backward pass is
+/// not available to dense products. KeyErrors of other kernels' planners are rethrown with the
+/// layer's key.
 NetworkPlan plan_layers(const std::vector<Linear>& linears, const std::vector<MapKeys>& pinned,
                         LayerRoom room, MachineCosts& costs) {
   NetworkPlan plan{room.padding, std::vector<LayerPlan>(linears.size()), {}, {}};

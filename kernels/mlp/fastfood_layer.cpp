@@ -7,7 +7,7 @@ namespace tessera::mlp {
 
 namespace {
 
-/// y = S T G Pi T B x + b: T is a Hadamard transform that keeps norms, its own inverse.
+/// y = S T G Pi T B x + b: T is an orthonormal Hadamard transform, its own inverse.
 class FastfoodLayer : public TransformLayer {
  public:
   FastfoodLayer(training::Statement& statement, const LayerContext& context,
@@ -85,14 +85,14 @@ class FastfoodLayer : public TransformLayer {
           "training_scale_rows",
           {Place{from[s]}, Place{diagonals_[kDiagonals * s + diagonal].applied}, Place{to[s]}}));
   }
-  /// Gradients of a diagonal out of what comes back to it.
+  /// Adds a diagonal's gradients: products of its output's gradients and its inputs.
   void learn(const Arrays& gradients, std::uint32_t diagonal) {
     for (std::uint32_t s = 0; s < stacks(); ++s)
       add_sums(diagonals_[kDiagonals * s + diagonal], "training_row_products",
                {Place{gradients[s]}, Place{inputs_[diagonal][s]}});
   }
 
-  /// Pi: each row takes the one of its place, or gives itself there.
+  /// Applies Pi: row i becomes row places[i] of `from`; `back`: its inverse.
   void permute(const Arrays& from, const Arrays& to, bool back) {
     std::vector<std::vector<std::uint32_t>> places = places_;
     for (std::uint32_t s = 0; back && s < stacks(); ++s)

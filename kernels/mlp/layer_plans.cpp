@@ -11,7 +11,8 @@ using spmm_static::DenseRows;
 
 namespace {
 
-/// True if the unit may multiply the gradients: weights at rest are turned in whole words.
+/// True if the matrix unit may compute weight gradients: stored weights are then transposed in
+/// whole words.
 bool may_make_squares(const sparse::Shape& shape) {
   return shape.on_unit() && shape.y_depth() % shape.lanes() == 0;
 }
@@ -30,7 +31,7 @@ Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
   const BlockMatrix& s = plan.mask;
   const std::uint32_t in = linear.padded_inputs();
   const std::uint32_t out = linear.padded_outputs();
-  // Where blocks are: their values are those at rest, whatever these are.
+  // Only the places of blocks matter here, not their values.
   const data::DenseOperand u(out, rank, room.type, 0, 0);
   const data::DenseOperand v(in, rank, room.type, 0, 0);
   plan.forward_of = pixelfly::beside(s, u);
@@ -75,14 +76,14 @@ std::uint64_t cycles(const PixelflyPlan& plan) {
          plan.back.prediction.cycles + plan.gradients.prediction.cycles;
 }
 
-/// True if products of this shape, or gradients made with it, may take less than those of a plan.
+/// True if products of this shape, or gradients computed with it, may be faster than a plan's.
 bool may_be_faster(const sparse::Shape& shape, const PixelflyPlan& than, MachineCosts& costs) {
   return (may_make_squares(shape) && !than.gradients.dw.on_unit) ||
          spmm_static::may_be_faster(shape, than.forward.partition, than.forward_of, costs);
 }
 
-/// Bytes of all stacks on the fullest tile, out of those of the gradient of one: a transform keeps
-/// no factor's input, but twiddles both ways, and of each stack what diagonals take and give.
+/// Bytes of all stacks on the fullest tile, given those of one stack's gradient. A transform keeps
+/// no factor's input, but twiddles of both directions and, per stack, rows of its diagonals.
 std::uint64_t stacked_bytes(const Linear& linear, const butterfly::Geometry& geometry,
                             std::uint64_t of_gradient) {
   constexpr std::uint64_t kRowArrays = 5;
@@ -93,7 +94,7 @@ std::uint64_t stacked_bytes(const Linear& linear, const butterfly::Geometry& geo
 
 }  // namespace
 
-/// In the form of products that less is predicted for.
+/// Plans pixelfly in the form of products with the fewest predicted cycles.
 Planned<PixelflyPlan> plan_pixelfly(const Linear& linear, const LayerRoom& room,
                                     MachineCosts& costs) {
   Planned<PixelflyPlan> best;
@@ -119,7 +120,7 @@ nlohmann::ordered_json to_json(const PixelflyPlan& plan) {
           {"dv", config::resolved(pinned(*plan.gradients.dv))}};
 }
 
-/// The cut of least predicted cycles for the gradient of one stack that leaves room for `kept`.
+/// The cut with the fewest predicted cycles for one stack's gradient that leaves room for `kept`.
 Planned<ButterflyPlan> plan_butterfly(const Linear& linear,
                                       const std::optional<butterfly::Plan>& pinned,
                                       const LayerRoom& room_of, MachineCosts& costs) {

@@ -56,24 +56,25 @@ void describe(config::Fields& fields, Options& options) {
 
 namespace {
 
-/// Bytes of a tile that a product finds taken: weights with their moments, and what a step keeps
-/// for its gradients.
+/// Bytes of a tile that are not available to products: weights with their moments, and what a step
+/// keeps for its gradients.
 std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& linears,
                          const MachineConfig& machine, std::uint32_t padding) {
   const auto bytes = [&](std::uint32_t rows, std::uint32_t columns) {
     return training::matrix_bytes(rows, columns, machine, padding, options.dtype);
   };
-  // f16: a copy is half as large, masters and moments two; gradients are kept until all are known.
+  // In weights of `dtype`. f16: masters and moments count two; all gradients are kept for the
+  // update.
   const std::uint64_t shares = options.replicas;
   const std::uint64_t moments = options.learning.adam() ? 2 : 1;
-  const std::uint64_t gradients = shares > 1 ? 2 : 0;  // and those received
+  const std::uint64_t gradients = shares > 1 ? 2 : 0;  // own and received
   const std::uint64_t kept = options.halves() ? 2 * moments + 2 : moments;
   const std::uint64_t trained = gradients + ceil_div(kept, shares) + (options.halves() ? 2 : 1);
   const std::uint64_t copies = options.train ? trained : 1;
   const std::uint32_t samples = options.batch / options.replicas;
   std::uint64_t sum = bytes(samples, linears.front().columns());
   for (std::size_t i = 0; i < linears.size(); ++i) {
-    // Pixelfly's weights lie in the orders of its products too, and times gamma.
+    // Pixelfly's weights are also stored in the orders of its products, and times gamma.
     sum +=
         linears[i].layer.kind == LayerKind::dense
             ? copies * bytes(linears[i].columns(), result_columns(linears, i))
@@ -87,7 +88,7 @@ std::uint64_t kept_bytes(const Options& options, const std::vector<Linear>& line
   return sum + kCodeAndLists;
 }
 
-/// The machine with the tiles of one copy.
+/// The machine with the tiles of one replica.
 MachineConfig group_of(MachineConfig machine, std::uint32_t replicas) {
   if (replicas > machine.tiles)
     throw KeyError("workload.replicas", "found {}, allowed at most one for each of {}", replicas,
@@ -104,7 +105,7 @@ std::string problem_text(const Options& options, const Data& data) {
   return text;
 }
 
-/// Operations of a step.
+/// Floating-point operations of a step.
 std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linears) {
   std::uint64_t forward = 0;
   std::uint64_t backward = 0;
@@ -116,7 +117,7 @@ std::uint64_t flops_of(const Options& options, const std::vector<Linear>& linear
   return options.train ? forward + backward : forward;
 }
 
-/// Batches outside: the machine has room for them, and pinned loads are possible.
+/// For batches in external memory, requires room for them and that pinned loads are possible.
 void require_feed(const Options& options, const training::Turns& turns, const Linear& first,
                   const MachineConfig& machine) {
   const bool external = options.feed == Feed::external;
@@ -133,8 +134,8 @@ void require_feed(const Options& options, const training::Turns& turns, const Li
   if (options.plan.rounds) kernels::loads_of(options.plan.rounds->loads, machine.tile);
 }
 
-/// The ways to bring batches that are searched, or the pinned one. What the host gives takes the
-/// tiles no time: the next batch is given beside a turn, if that needs no slower plan.
+/// The ways of loading batches to search, or the pinned one. Host feeds take no time on tiles, so
+/// loading beside a turn is tried first and chosen unless it needs a slower plan.
 std::vector<kernels::Loads> loads_of(const Options& options, const training::Turns& turns,
                                      const TileConfig& tile) {
   const auto all = kernels::loads_for(options.fed() ? turns.steps : 1, tile);
@@ -189,8 +190,8 @@ Mlp::Mlp(Options options, MachineCosts& costs)
              .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
-/// Estimates of memory that a step keeps for another have room to spare. Plans that leave less of
-/// it have more memory for their products; the described program says whether they fit.
+/// Estimates of the memory that a step keeps for another are generous. Plans that reserve less of
+/// it have more memory for their products; the described program shows whether they fit.
 std::vector<NetworkPlan> Mlp::plans(MachineCosts& group, const TileConfig& tile) const {
   constexpr double kParts[] = {1.0 / 16, 1, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
   std::vector<NetworkPlan> plans;
@@ -212,7 +213,7 @@ std::vector<NetworkPlan> Mlp::plans(MachineCosts& group, const TileConfig& tile)
           plans.push_back(plan);
         }
       } else if (plan.misfit.empty() && &part == &kParts[1]) {
-        break;  // what the least and the whole of it give, all parts give
+        break;  // 1/16 and all of it give the same plan, so all parts do
       }
     }
   }

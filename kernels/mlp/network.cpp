@@ -15,14 +15,14 @@ namespace tessera::mlp {
 
 namespace {
 
-constexpr std::uint64_t kWeights = 201;  // streams of the seed, from the first product's on
+constexpr std::uint64_t kWeights = 201;  // first random stream of the seed, one per product
 
-constexpr std::uint64_t kPermutations = 200;  // a stream of no seed: they are always the same
+constexpr std::uint64_t kPermutations = 200;  // replaces the seed: permutations never depend on it
 
 constexpr config::Names<Activation, 3> kActivations{
     {{"none", Activation::none}, {"relu", Activation::relu}, {"gelu", Activation::gelu}}};
 
-/// Refuses keys of other kinds.
+/// Rejects `key` for layers of other kinds than `kinds`.
 void belongs(config::Fields& fields, const LayerOptions& layer, std::string_view key,
              std::initializer_list<LayerKind> kinds) {
   std::string names;
@@ -50,11 +50,10 @@ double initial_weight(std::uint64_t seed, std::size_t product, double bound, std
 
 double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
 
-/// A Hadamard transform: twiddles 1 1 1 -1 over the root of two, or an eighth of a turn, so that no
-/// feature is smaller than others and all are heard of (random twiddles, though they keep
-/// variances, leave most products of ten of them next to nothing). The first factor of further
-/// stacks turns their pairs at random by quarters, or changes inputs' signs, so that they are no
-/// copies.
+/// Twiddles begin as a Hadamard transform: 1 1 1 -1 over the root of two, or an eighth of a turn,
+/// so that all features have equal weight (random twiddles keep variances, but most products of ten
+/// of them are close to zero). In further stacks the first factor turns pairs by random quarters,
+/// or changes signs of inputs, so that stacks differ.
 double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
                       std::uint64_t at) {
   if (at >= linear.parameters() - linear.outputs)
@@ -85,7 +84,7 @@ double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& l
   }
 }
 
-/// Elements of S that stand for no input or output multiply zeros, and stay zero.
+/// Requires zeros in S's padding: elements of no input or output, which stay zero in training.
 void require_zero_padding(const Linear& linear, const std::vector<double>& values,
                           const std::string& path) {
   for_elements(linear.mask(), [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
@@ -196,7 +195,7 @@ std::uint64_t Linear::flops() const {
   const butterfly::Problem problem = factors(1);
   const std::uint64_t pairs = std::uint64_t{stacks()} * problem.stages() * problem.pairs();
   if (layer.kind == LayerKind::butterfly) return pairs * 6 + outputs;
-  // Two transforms: of a pair two additions, or of two samples together ten operations.
+  // Two transforms of two additions per pair; circulant: ten operations per pair for two samples.
   const std::uint64_t diagonals = std::uint64_t{stacks()} * 3 * problem.features;
   return pairs * (circulant() ? 10 : 4) + diagonals + outputs;
 }
@@ -265,7 +264,7 @@ std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
     const sparse::BlockMatrix s = linear.mask();
     const PixelflyOrder order = pixelfly_order(linear, s);
     for_elements(s, [&](std::size_t at, std::uint32_t row, std::uint32_t column) {
-      const std::uint32_t of_blocks = row / s.block;  // all but that of b are added up
+      const std::uint32_t of_blocks = row / s.block;  // b's block is not among those summed
       const auto blocks = double(s.row_begin[of_blocks + 1] - s.row_begin[of_blocks] - 1);
       const double added =
           column == linear.padded_inputs() ? linear.inputs : blocks * double(s.block);
@@ -300,7 +299,7 @@ std::vector<std::uint32_t> permutation_of(const Linear& linear, std::size_t prod
   return all;
 }
 
-// Parameters that a user gives, as a run saves them.
+// Reads the user's parameters, in the form in which a run saves them.
 
 void read_parameters(std::vector<Linear>& products, const std::string& folder, program::Type type) {
   data::WeightsFolder files(folder, "weights_", "workload.weights");

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::uint64_t kAll = ~std::uint64_t{0};  ///< columns
 
-/// A matrix by samples, and [chunk of `depth` columns][sample][column of the chunk] in an array.
+/// A matrix by samples, and its blocked copy: an array of [chunk of `depth` columns][sample][column
+/// of the chunk].
 struct Blocks {
   MatrixArray matrix;
   EvenStorage storage;
@@ -17,7 +18,7 @@ struct Blocks {
   std::uint64_t depth;
 
   [[nodiscard]] std::uint64_t chunk() const { return depth * matrix.element_bytes(); }
-  /// Pulls a tile's part of the blocks out of the matrix.
+  /// Pulls a tile's part of the blocked copy from the matrix.
   void pull(Tile tile, Pulls& pulls) const {
     const std::uint64_t first = storage.begin(tile);
     const std::uint64_t end = first + storage.bytes_on(tile);
@@ -31,7 +32,7 @@ struct Blocks {
                     matrix.stored.pieces(sample, column, last));
     }
   }
-  /// Pulls a tile's part of the matrix out of the blocks.
+  /// Pulls a tile's part of the matrix from the blocked copy.
   void pull_rows(Tile tile, Pulls& pulls) const {
     const std::uint64_t first = matrix.stored.begin(tile);
     const std::uint64_t end = first + matrix.stored.bytes_on(tile);
@@ -134,7 +135,7 @@ class PixelflyLayer : public Layer {
   }
 
  private:
-  /// Calls take(where it lies, row, column) for every parameter in order.
+  /// Calls take(weights at rest, row, column) for every parameter in order.
   template <class Take>
   void for_parameters(const Take& take) const {
     const Linear& linear = context_.linear;
@@ -178,7 +179,7 @@ class PixelflyLayer : public Layer {
     statement_.stand_for_others(product.representatives());
   }
 
-  /// Blocks that a matrix will come to. They hold more rows than it has columns: those are zero.
+  /// Makes a blocked copy for a matrix. Rows beyond the matrix's columns are cleared.
   Blocks given(const MatrixArray& matrix, const EvenStorage& storage, std::string_view name) {
     const BufferId array = sparse_.stored(storage, name);
     if (storage.bytes() > matrix.padded_bytes())
@@ -209,7 +210,7 @@ class PixelflyLayer : public Layer {
   std::shared_ptr<const AtRest> w_rest_, v_rest_;
   Parameters w_, v_;
   std::optional<PixelflyGamma> gamma_;
-  BufferId x_{}, z_{}, taken_{};  ///< this turn's x and z, and what products take for W
+  BufferId x_{}, z_{}, taken_{};  ///< this turn's x, z, and weights that products use
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace tessera::mlp {
 
 namespace {
 
-/// The element at rest that a product takes as its output and input; whether there is one.
+/// The stored element of a product's output and input; `held`: there is one.
 struct Element {
   std::uint64_t row, column;
   bool held;
@@ -20,7 +20,7 @@ Element element_of(const Taking& taking, std::uint64_t out, std::uint64_t in) {
   return {row, column, column < taking.end && taking.from->holds(row, column)};
 }
 
-/// Lines of elements that lie side by side at rest, of blocks that are taken.
+/// Lines of contiguous stored elements, of those blocks that a product takes.
 class RestLines {
  public:
   explicit RestLines(const std::vector<Taking>& takings)
@@ -53,7 +53,7 @@ class RestLines {
       pieces.push_back({piece.tile, {array_, piece.offset}, piece.at, piece.bytes});
     return pieces;
   }
-  /// Where an element is: the number of its line, and its own in that.
+  /// Place of an element: the number of its line, and its number within the line.
   struct InLine {
     std::uint64_t line, number;
   };
@@ -69,9 +69,9 @@ class RestLines {
   std::shared_ptr<const AtRest> from_;
   BufferId array_;
   std::uint32_t line_;
-  std::uint64_t a_block_;              ///< lines
-  std::vector<std::uint64_t> blocks_;  ///< that are taken
-  std::vector<std::uint64_t> place_;   ///< index of a block among these
+  std::uint64_t a_block_;              ///< lines per block
+  std::vector<std::uint64_t> blocks_;  ///< numbers of the taken blocks
+  std::vector<std::uint64_t> place_;   ///< by block: its index in blocks_
 };
 
 }  // namespace
@@ -189,11 +189,11 @@ void PixelflyGamma::add_gradients(const Parameters& w) {
   add_up(sums);
 }
 
-/// In groups of tiles, then of all.
+/// Sums gamma's gradients within groups of tiles, then over the groups on tile 0.
 void PixelflyGamma::add_up(BufferId sums) {
   const Tile tiles = w_->storage.tiles();
   const auto groups = std::make_shared<const training::Groups>(training::Groups::of_first(tiles));
-  // Adds up on each tile the values of the tiles that `of` gives for it.
+  // On each tile, sums the values of the tiles in of(tile).
   const auto level = [&](BufferId from, const auto& of, BufferId into) {
     const BufferId received = statement_.array(
         "gamma gradients received", [of](Tile tile) { return of(tile).size() * sizeof(float); });

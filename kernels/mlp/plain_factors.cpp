@@ -20,8 +20,8 @@ struct Own {
   std::size_t first;
 };
 
-/// A factor of a stack's map: N numbers become as many. Where it has parameters, of single features
-/// or of pairs of them, it keeps the sample's inputs.
+/// A factor of a stack's map from N numbers to N. With parameters, of features or of pairs of
+/// features, it keeps the sample's inputs.
 class Factor {
  public:
   Factor(const Own& own, std::size_t learned)
@@ -29,13 +29,13 @@ class Factor {
   Factor(const Factor&) = delete;
   Factor& operator=(const Factor&) = delete;
   virtual ~Factor() = default;
-  /// After a change of parameters.
+  /// Called after parameters change.
   virtual void refresh() {}
   virtual Vector forward(Vector x) {
     if (learns_) inputs_ = x;
     return apply(std::move(x), false);
   }
-  /// Adds to gradients; the gradient of x, if `wanted`. After forward() of the same x.
+  /// Adds to gradients and returns the gradient of x, if `wanted`. Follows forward() of the same x.
   virtual Vector backward(Vector gradient, bool /*wanted*/) {
     if (learns_) {
       of_inputs_.add(inputs_);
@@ -44,7 +44,7 @@ class Factor {
     }
     return apply(std::move(gradient), true);
   }
-  /// Gradients of a copy's samples are complete; the root of their number.
+  /// Called when the gradients of a copy's samples are complete; `root`: of the number of samples.
   virtual void finish(double root) {
     if (learns_) finish(of_inputs_.taken(), of_gradients_.taken(), root);
   }
@@ -52,7 +52,7 @@ class Factor {
  protected:
   virtual Vector apply(Vector values, bool /*back*/) { return values; }
   virtual void learn(const Vector& /*x*/, const Vector& /*gradient*/) {}
-  /// Perturbs gradients: sums of products of vectors of these norms.
+  /// Perturbs gradients, which are sums of products of vectors of these norms.
   virtual void finish(const Vector& /*x*/, const Vector& /*gradient*/, double /*root*/) {}
 
   Own own_;
@@ -63,7 +63,7 @@ class Factor {
   bool learns_;
 };
 
-/// Each feature takes that of its place.
+/// Feature i becomes feature places[i].
 class Permutation : public Factor {
  public:
   Permutation(const Own& own, std::vector<std::uint32_t> places)
@@ -100,10 +100,10 @@ class Diagonal : public Factor {
   }
 };
 
-/// Parameters of a pair: none of a Hadamard transform that keeps norms, or those of a butterfly.
+/// Number of parameters per pair: none for an orthonormal Hadamard transform, else a butterfly's.
 enum class Each : std::uint8_t { none = 0, angle = 1, elements = 4 };
 
-/// Features two by two, `stride` apart, each pair with a twiddle.
+/// Multiplies pairs of features, `stride` apart, by their twiddles.
 class Pairs : public Factor {
  public:
   Pairs(const Own& own, std::size_t features, std::size_t stride, Each each)
@@ -134,9 +134,9 @@ class Pairs : public Factor {
 
  private:
   struct Turn {
-    double cosine, sine;  ///< a rotation's, in f32
+    double cosine, sine;  ///< of an angle, in f32
   };
-  /// Calls take(number, first, second).
+  /// Calls take(number of the pair, first feature, second feature).
   template <class Take>
   void for_pairs(std::size_t features, const Take& take) const {
     std::size_t number = 0;
@@ -183,16 +183,16 @@ class Pairs : public Factor {
 
   std::size_t stride_;
   Each each_;
-  std::vector<std::array<double, 4>> twiddles_;  ///< by pair; without parameters one
-  std::vector<Turn> turns_;                      ///< turns of angles
+  std::vector<std::array<double, 4>> twiddles_;  ///< by pair; one if without parameters
+  std::vector<Turn> turns_;                      ///< by pair, for angles
 };
 
 double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
 
-/// Row i of W has the first column's number i - j mod N in column j.
+/// W[i, j] = c[(i - j) mod N], c its first column.
 class Circulant : public Factor {
  public:
-  /// `shared`: a factor that has the same inputs, before it.
+  /// `shared`: an earlier factor with the same inputs, or null.
   Circulant(const Own& own, std::size_t features, const Circulant* shared)
       : Factor(own, 0),
         shared_(shared),
@@ -241,7 +241,7 @@ class Circulant : public Factor {
     fft::transform(all.data(), features(), 1, roots_);
     return all;
   }
-  /// The real numbers whose spectrum is the product of two: its conjugate is turned forward.
+  /// The real numbers with spectrum a b, by a forward transform of the conjugate.
   [[nodiscard]] Vector folded(Spectrum a, const Spectrum& b) const {
     for (std::size_t f = 0; f < features(); ++f)
       a[f] = std::conj(a[f] * b[f]) / static_cast<double>(features());
@@ -250,7 +250,7 @@ class Circulant : public Factor {
     for (std::size_t i = 0; i < features(); ++i) all[i] = a[i].real();
     return all;
   }
-  /// In f32.
+  /// Perturbs values by the transforms' errors and rounds to f32.
   [[nodiscard]] Vector near(Vector values, double norms) const {
     for (double& each : values) each = own_.round.single(own_.round.near(each, spread_ * norms));
     return values;
@@ -258,9 +258,9 @@ class Circulant : public Factor {
 
   const Circulant* shared_;
   std::vector<Complex> roots_;
-  /// Errors that f32 transforms leave in each number, also where it should be none, in u times the
-  /// norms of what is folded: three transforms of log2 N stages round each number about five times
-  /// a stage (its twiddle, products, sums), at random, and a number's share is the root of N.
+  /// Error that f32 transforms leave in each number, also in zeros, in units of u times the norms
+  /// of the folded vectors: three transforms of log2 N stages round each number about five times a
+  /// stage (its twiddle, products, sums), at random, and a number's share is 1 over the root of N.
   double spread_;
   Spectrum column_;    ///< spectrum of the first column of W
   Spectrum in_;        ///< spectrum of the sample
@@ -269,9 +269,9 @@ class Circulant : public Factor {
   double squares_in_ = 0, squares_back_ = 0;
 };
 
-/// y = x W + b where W is a stack of square maps of N numbers, each a product of factors; the first
-/// of them are the inputs, and the results, one stack behind the other, are the outputs. b comes
-/// behind the stacks' parameters; gradients are f32.
+/// y = x W + b where W is a stack of square maps of N numbers, each a product of factors. Inputs
+/// are padded with zeros to N; the stacks' results, concatenated and cut, are the outputs. b
+/// follows the stacks' parameters; gradients are f32.
 class PlainFactors : public PlainMap {
  public:
   PlainFactors(const Linear& linear, std::size_t product, Vector initial,
@@ -351,7 +351,7 @@ class PlainFactors : public PlainMap {
   void add(std::size_t stack, Of&&... of) {
     stacks_[stack].push_back(std::make_unique<Kind>(std::forward<Of>(of)...));
   }
-  /// Features 1, 2, 4, ... apart.
+  /// Adds factors of pairs 1, 2, 4, ... features apart.
   void add_butterfly(std::size_t s, const Linear& linear) {
     const bool rotates = linear.layer.parameters == butterfly::Parameters::rotation;
     const Each each = rotates ? Each::angle : Each::elements;
@@ -360,8 +360,8 @@ class PlainFactors : public PlainMap {
       add<Pairs>(s, own((s * stages + stage) * features_ / 2 * static_cast<std::size_t>(each)),
                  features_, std::size_t{1} << stage, each);
   }
-  /// S H G Pi H B by the definition of H, a factor at a time: features 1, 2, 4, ... apart, then the
-  /// other way, which is the order of roundings.
+  /// S H G Pi H B, each H by its factors: pairs 1, 2, 4, ... features apart, the second H in the
+  /// opposite order, as the machine rounds.
   void add_fastfood(std::size_t s, std::vector<std::uint32_t> places) {
     add<Diagonal>(s, own(kDiagonals * s * features_), features_);
     for (std::size_t i = 1; i < features_; i *= 2) add<Pairs>(s, own(0), features_, i, Each::none);
@@ -376,7 +376,7 @@ class PlainFactors : public PlainMap {
     for (const Stack& stack : stacks_)
       for (const auto& factor : stack) take(*factor);
   }
-  /// The numbers of a stack, zeros behind the last.
+  /// A stack's part of `values`, padded with zeros.
   [[nodiscard]] Vector padded(const Vector& values, std::size_t stack) const {
     Vector all(features_);
     for (std::size_t i = 0; i < features_ && stack * features_ + i < values.size(); ++i)
@@ -386,7 +386,7 @@ class PlainFactors : public PlainMap {
 
   std::size_t outputs_, features_;
   std::vector<Stack> stacks_;
-  bool sums_in_f32_;  ///< gradients of inputs, over stacks
+  bool sums_in_f32_;  ///< inputs' gradients are summed over stacks in f32
   Squares of_bias_;
 };
 

@@ -13,8 +13,8 @@ Vector Squares::taken() {
 
 namespace {
 
-/// A part of a matrix among a map's parameters, in stretches that lie side by side and are of one
-/// input or of one output.
+/// A part of a matrix among a map's parameters, in contiguous stretches of one input or of one
+/// output.
 class Terms {
  public:
   void add_element(std::size_t at, std::size_t in, std::size_t out) {
@@ -46,7 +46,7 @@ class Terms {
       its.of_input ? its.gather(&weights[its.at], &y[its.out], x[its.in])
                    : its.spread(y[its.out], &weights[its.at], &x[its.in]);
   }
-  /// Adds the outer products of some samples' y and x to gradients.
+  /// Adds the outer products of the samples' y and x to gradients.
   void learn(const std::vector<Vector>& x, const std::vector<Vector>& y, Vector& gradients) const {
     for (const Stretch& its : stretches_)
       for (std::size_t sample = 0; sample < x.size(); ++sample)
@@ -81,9 +81,9 @@ Vector norms_of(const std::vector<Vector>& samples) {
   return squares.taken();
 }
 
-/// y = S [1, x] + U (V^T x) in one sum an output, the low rank rounded before: of pixelfly; a
-/// dense W has S alone. With gamma `weights` has S, but for b, and U times their factors, and
-/// `gradients` are with respect to those until finish_gradients().
+/// Pixelfly: y = S [1, x] + U (V^T x), one sum per output, with V^T x rounded before; a dense W has
+/// S only. With gamma, `weights` holds S, except b, and U times their factors, and `gradients` are
+/// with respect to those until finish_gradients().
 class PlainSums : public PlainMap {
  public:
   PlainSums(const Linear& linear, Vector initial, const Arithmetic& arithmetic)
@@ -147,7 +147,7 @@ class PlainSums : public PlainMap {
     round_gradients();
     if (linear_.layer.gamma) finish_gamma();
   }
-  /// Gamma's is f32.
+  /// The gradient of gamma is f32.
   void round_gradients() override {
     const double of_gamma = round.single(gradients.back());
     PlainMap::round_gradients();
@@ -155,7 +155,7 @@ class PlainSums : public PlainMap {
   }
 
  private:
-  /// Inputs are numbered from 1 on; the first one is that of b.
+  /// Inputs from index 1 on; index 0 is the one that multiplies b.
   [[nodiscard]] Vector with_one(const Vector& x) const {
     Vector in{linear_.bias ? 1.0 : 0.0};
     in.insert(in.end(), x.begin(), x.begin() + linear_.inputs);
@@ -180,8 +180,8 @@ class PlainSums : public PlainMap {
       v_.add_element(order.v + i, 1 + i / rank_, i % rank_);
   }
 
-  /// Perturbs sums of `count` products each, of a vector of such a square norm and ones of `norms`,
-  /// and rounds them.
+  /// Perturbs and rounds sums of `count` products each, of a vector with squared norm `squares` and
+  /// vectors with `norms`.
   void finish(Vector& sums, double squares, const Vector& norms, std::size_t count) {
     const double norm = std::sqrt(squares);
     const double root = std::sqrt(static_cast<double>(count));
@@ -233,7 +233,7 @@ class PlainSums : public PlainMap {
     const double root = std::sqrt(static_cast<double>(parameters.size()));
     gradients.back() = round.single(round.sum(of_gamma, norms, root));
   }
-  /// Parameters that gamma is a factor of: where they are, their factor, its slope.
+  /// Calls take(index, factor, the factor's derivative by gamma) for parameters scaled by gamma.
   template <class Take>
   void for_scaled(const Take& take) const {
     const double gamma = linear_.layer.learn_gamma
@@ -251,7 +251,7 @@ class PlainSums : public PlainMap {
   Terms s_, u_, v_;
   Vector low_;  ///< V^T x of the sample
   Vector in_norms_, out_norms_, u_norms_, v_norms_;
-  std::vector<Vector> x_, lows_, gradients_of_y_, low_gradients_;  ///< by a copy's samples
+  std::vector<Vector> x_, lows_, gradients_of_y_, low_gradients_;  ///< by sample of a copy
 };
 
 }  // namespace

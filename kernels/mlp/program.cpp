@@ -21,7 +21,7 @@ class NetworkStatement {
         description_(description),
         statement_(description, mlp.machine_, mlp.code_, plan.padding, mlp.options_.dtype) {}
 
-  /// Returns the tiles that stand for all others.
+  /// Returns the tiles that represent all others.
   std::vector<Tile> state() {
     description_.expect(mlp_.skips_.moments());
     description_.in_copies(copies_, [this] { add_layers(); });
@@ -61,7 +61,7 @@ class NetworkStatement {
     return result_columns(mlp_.linears_, i);
   }
 
-  /// From the host each turn, or on each copy's tiles from the beginning.
+  /// Makes the arrays of the batch: fed each turn, or on each copy's tiles from the beginning.
   void make_batch() {
     x_ = statement_.shape(mlp_.samples(), mlp_.linears_.front().columns());
     const auto x_bytes = [stored = x_->stored](Tile tile) -> std::uint64_t {
@@ -79,8 +79,7 @@ class NetworkStatement {
     });
   }
   using Pieces = std::function<void(Tile, plan::HostPieces&)>;
-  /// An array for data that the host would give a copy first: it lies on the copy's tiles before
-  /// the run.
+  /// An array that holds a copy's first batch from the host on its tiles before the run.
   BufferId held(std::string_view name, const std::function<std::uint64_t(Tile)>& bytes,
                 const Pieces& pieces, bool keep) {
     BufferId made{};
@@ -146,8 +145,8 @@ class NetworkStatement {
     if (mlp_.scaled() && !turn.tests) scaling_->tell();
   }
 
-  /// Parameters that follow their gradients when all are known: each copy updates its share and
-  /// tells the others.
+  /// Updates parameters after all gradients are known: each copy updates its share and sends it to
+  /// the others.
   void add_update(const std::vector<Parameters>& changed) {
     if (copies_.count > 1) training::add_sums(statement_, changed);
     if (scaling_)
@@ -191,13 +190,13 @@ class NetworkStatement {
       layers_[i]->forward(x_of(i), sums_[i]);
       results_.push_back(activation == Activation::gelu
                              ? statement_.matrix(mlp_.samples(), width(i), "activations")
-                             : sums_[i]);  // of ReLU its result says as much of its slope
+                             : sums_[i]);  // ReLU's slope follows from its result
       statement_.activate(activation, sums_[i], results_[i], ones_behind(i));
     }
   }
 
-  /// From the gradient of the last map's result to all parameters. Returns those that have not
-  /// followed their gradients yet.
+  /// Backward pass from the gradient of the last map's result. Returns the parameters that are not
+  /// updated yet.
   std::vector<Parameters> add_backward(MatrixArray gradient) {
     if (!scaling_) training::schedule(statement_, options_.learning, rate_, rate_tiles_);
     std::vector<Parameters> later;
@@ -225,7 +224,7 @@ class NetworkStatement {
     return later;
   }
 
-  /// Images, labels and what the host is told.
+  /// Adds the tensors of images, labels and reported results.
   void add_tensors() {
     const Data& data = mlp_.data_;
     program::Tensor images{
@@ -248,7 +247,7 @@ class NetworkStatement {
   training::Statement statement_;
   std::optional<MatrixArray> x_;  ///< the batch
   BufferId labels_{}, rate_{};
-  Tile rate_tiles_ = 0;  ///< tiles of a copy that have rates
+  Tile rate_tiles_ = 0;  ///< tiles of a copy that hold the rate
   std::vector<std::unique_ptr<Layer>> layers_;
   std::optional<training::Scaling> scaling_;  ///< f16 loss scaling
   std::vector<MatrixArray> sums_, results_;  ///< this turn's, by layer, before and after activation

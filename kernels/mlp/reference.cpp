@@ -10,9 +10,9 @@ namespace tessera::mlp {
 
 namespace {
 
-constexpr std::uint64_t kSamples = 1000;  // stream of a network's seed; its maps' are from 0 on
+constexpr std::uint64_t kSamples = 1000;  // random stream; those of the maps start at 0
 
-/// Tanh form of GELU, every operation rounded as tile code has it.
+/// Tanh form of GELU, every operation rounded as in tile code.
 struct Gelu {
   Arithmetic& round;
   double z, tanh, inner;
@@ -42,14 +42,14 @@ double activated(Arithmetic& round, Activation activation, double z) {
   return Gelu(round, z).value();
 }
 
-/// The gradient of z out of that of its activation. What is no number passes through.
+/// The gradient of z from that of its activation. Propagates NaN.
 double sloped(Arithmetic& round, Activation activation, double z, double gradient) {
   if (activation == Activation::relu) return z <= 0 ? 0 : gradient;
   if (activation == Activation::none) return gradient;
   return gradient * Gelu(round, z).slope();
 }
 
-/// Networks that learn the same side by side.
+/// Trains networks side by side on the same data.
 class Trainings {
  public:
   Trainings(const Options& options, const Data& data, const std::vector<Linear>& linears,
@@ -160,7 +160,7 @@ StepResult PlainNetwork::look(const Vector& image, std::uint32_t label) {
   return {loss / options_.batch, right};
 }
 
-/// Cross entropy of the last layer's outputs; leaves their exponentials and the sum of these.
+/// Cross entropy of the last layer's outputs; stores their exponentials and the sum of these.
 double PlainNetwork::cross_entropy(std::uint32_t label) {
   const Vector& logits = outputs_.back();
   double largest = logits.front();
@@ -219,7 +219,7 @@ void PlainNetwork::gather() {
   }
 }
 
-/// As training/scaling.h says of the machine.
+/// Loss scaling as on the machine; see training/scaling.h.
 void PlainNetwork::rescale() {
   skipped_ = false;
   inverse_ = round_.single(1 / scale_);

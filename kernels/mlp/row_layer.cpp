@@ -126,7 +126,7 @@ void RowLayer::forward(const MatrixArray& x, const MatrixArray& z) {
   for (std::uint32_t s = 0; s < stacks(); ++s)
     add(row_calls("training_add_bias", {Place{made[s]}, Place{biases_[s].applied}}));
   factors_.finish();
-  // Samples of padding have the bias too.
+  // The bias was added to padding samples too: takes the samples only.
   take(made, results(), context_.linear.outputs, z, true);
 }
 
@@ -144,7 +144,7 @@ std::optional<MatrixArray> RowLayer::backward(const MatrixArray& x, const Matrix
   add_stacks(rows, statement_.type());
   factors_.finish("sums of stacks");
   const MatrixArray back = statement_.matrix(x.rows, x.columns, "gradient of activations");
-  // A transform leaves something behind the samples.
+  // Transforms leave nonzero values behind the samples.
   take({rows.front()}, rows_.first(), std::min(context_.linear.inputs, features()), back,
        context_.linear.transforms());
   return back;
@@ -230,7 +230,7 @@ CallsOf RowLayer::row_calls(const std::string& code, training::Arguments operand
 void RowLayer::add_sums(Numbers& of, const std::string& name, training::Arguments rows) {
   of.sums = factors_.array(
       "sums of rows", [bytes = rows_.row_bytes(kElementBytes)](Tile /*tile*/) { return bytes; });
-  // f16: numbers that are no gradients must not be taken for overflowed ones.
+  // f16: unused elements must not look like overflowed gradients.
   if (statement_.halves() &&
       rows_.row_bytes(kElementBytes) > std::uint64_t{rows_.geometry.rows()} * kElementBytes)
     add(statement_.clearing(of.sums));

@@ -25,11 +25,11 @@ kernels::Compared compared(double found, std::span<const double> trained, double
 
 namespace {
 
-/// The found one would else surprise more than all others once in 32 times.
+/// Factor of slack: without it the found training would exceed all others once in 32 times.
 constexpr double kSurprises = 2;
 constexpr double kPrior = 1;  ///< degrees of freedom of the median
 
-/// Squares of the differences of perturbed trainings, added up.
+/// Sums of the squared differences of perturbed trainings from the unperturbed one.
 std::vector<double> squares_of(const TrainedParameters& its) {
   const std::span<const float> expected = its.trained.front();
   std::vector<double> squares(expected.size(), 0.0);
@@ -47,7 +47,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Half a unit in the last place, which updates are rounded to, squared.
+/// The square of half a unit in the last place, to which updates are rounded.
 double rounding(const TrainedParameters& its, std::size_t i) {
   const double last = data::unit_roundoff(its.type) * std::abs(double(its.trained.front()[i])) +
                       kernels::half_smallest(its.type);
@@ -66,7 +66,7 @@ std::vector<double> variances(const TrainedParameters& its) {
 /// Differences of one training from the unperturbed one.
 struct Differences {
   double size, share;
-  double least_share;  ///< a share's deviation if differences were independent
+  double least_share;  ///< deviation of `share` if differences were independent
 };
 Differences differences(const TrainedParameters& its, std::span<const float> one,
                         const std::vector<double>& variance) {
