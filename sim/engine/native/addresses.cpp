@@ -24,7 +24,7 @@ std::uint8_t log_of(std::uint32_t bytes) {
   return static_cast<std::uint8_t>(std::countr_zero(bytes));
 }
 
-/// A register that an instruction moves by a constant.
+/// An instruction's x[to] = x[from] + by.
 struct Move {
   std::uint8_t from = 0, to = 0;
   std::int32_t by = 0;
@@ -70,8 +70,8 @@ struct Value {
   std::int32_t at;
 };
 
-/// By how many bits sums shift x[rs1] before they add or subtract x[rs2]; nothing for other
-/// instructions. Their results move by constants where their operands do.
+/// Bits by which sums shift x[rs1] before they add or subtract x[rs2]; nothing for other
+/// instructions. If their operands change by constants, so do their results.
 std::optional<unsigned> shift_of_sum(const Instruction& is) {
   switch (is.mnemonic) {
     case add:
@@ -150,7 +150,7 @@ class Planner {
       values_[static_cast<std::size_t>(std::countr_zero(lost))] = fresh();
   }
 
-  /// The result of a sum: those of the same operands are one group.
+  /// The result of a sum; sums of the same operands' groups form one group.
   std::optional<Value> sum_of(const Step& step) {
     const Instruction& is = step.instruction;
     const std::optional<unsigned> shift = shift_of_sum(is);
@@ -167,7 +167,7 @@ class Planner {
     return Value{found->second, static_cast<std::int32_t>(at)};
   }
 
-  /// True if the instruction leaves what it loads in the x register.
+  /// True if the instruction loads into x[number].
   static bool is_loaded(const Instruction& is, std::uint8_t number) {
     return (is.mnemonic == lw_p || is.mnemonic == lhu_p) && is.rd == number;
   }
@@ -208,8 +208,8 @@ class Planner {
   AddressPlan made_;
   std::vector<std::vector<Noted>> noted_;
   std::array<Value, 32> values_{};
-  using Sum = std::tuple<isa::Mnemonic, unsigned, int, int>;  ///< its operands' groups
-  std::map<Sum, int> sums_;                                   ///< their groups
+  using Sum = std::tuple<isa::Mnemonic, unsigned, int, int>;  ///< with its operands' groups
+  std::map<Sum, int> sums_;                                   ///< the sums' groups
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 #include "sim/engine/native/region.h"
 
-/// Which accesses of a node one comparison covers: those whose addresses differ by constants.
+/// Groups the accesses of a node whose addresses differ by constants: one bounds comparison covers
+/// a group.
 namespace tessera::engine::native {
 
 /// One access: `bytes` at x[base] + offset, before the instruction moves any register.
@@ -27,15 +28,15 @@ Accesses accesses_of(const isa::Instruction& instruction);
 
 /// Accesses of one node relative to one value that some register holds.
 struct Group {
-  std::int32_t low = 0;   ///< offset of the first byte; at most every base's
-  std::int32_t high = 0;  ///< behind the last byte
-  std::uint8_t log = 0;   ///< `low` must be aligned so
+  std::int32_t low = 0;   ///< offset of the first byte; not above any base's
+  std::int32_t high = 0;  ///< offset behind the last byte
+  std::uint8_t log = 0;   ///< alignment of `low`, as a logarithm
   bool store = false;     ///< one of them stores
   bool checked = false;   ///< by code emitted so far
 };
 
 struct PlannedAccess {
-  int group = -1;            ///< -1: it is compared alone
+  int group = -1;            ///< -1: compared alone
   std::int32_t base_at = 0;  ///< its base register relative to the group's value
 };
 

@@ -15,7 +15,7 @@ using isa::Mnemonic;
 
 constexpr bool between(Mnemonic low, Mnemonic m, Mnemonic high) { return low <= m && m <= high; }
 
-/// How often steps of nodes that are kept are done, roughly: loops count ten times what is around
+/// Rough frequencies of the steps of kept nodes: loops count ten times as much as the code around
 /// them.
 class Frequencies {
  public:
@@ -93,7 +93,7 @@ class Frequencies {
   std::vector<double> nodes_;
 };
 
-/// The most used get host registers.
+/// Gives host registers to the most used registers.
 template <std::size_t kCount>
 std::array<std::int8_t, kCount> assign(const std::array<double, kCount>& uses, unsigned hosts) {
   std::array<std::int8_t, kCount> made;
@@ -107,7 +107,7 @@ std::array<std::int8_t, kCount> assign(const std::array<double, kCount>& uses, u
   return made;
 }
 
-/// Shadows get host registers behind the `used` ones.
+/// Gives shadows the host registers after the `used` ones.
 template <std::size_t kCount>
 void assign_shadows(std::array<std::int8_t, kCount>& made, unsigned used, unsigned shadows) {
   for (unsigned i = 0; i < shadows; ++i)
@@ -140,7 +140,7 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
     made.written_f |= step.sets.writes_f;
   });
   if (region.loops) made.written_x |= std::uint64_t{1} << kLoopCounter;
-  constexpr unsigned kMostOwn = 6;  // of crowded regions
+  constexpr unsigned kMostOwn = 6;  // in crowded regions
   const auto used = static_cast<unsigned>(
       std::count_if(x.begin(), x.end(), [](double uses) { return uses > 0; }));
   made.crowded = used + shadows_x + links > x_hosts;
@@ -157,22 +157,22 @@ void allocate(const Region& region, const Loops& loops, unsigned x_hosts, unsign
   assign_shadows(made.f, f_hosts - shadows_f, shadows_f);
 }
 
-/// F registers of which `step` reads more than a binary32 value.
+/// F registers of which `step` reads the upper half too.
 std::uint32_t reads_box(const Step& step) {
   const Mnemonic m = step.instruction.mnemonic;
   const bool word = m == fsw || m == fsw_p || m == sgx_s || m == fmv_x_w;
   return step.kind == Kind::straight && word ? 0 : step.sets.reads_f & ~reads_single(step);
 }
 
-/// Those in which it leaves a value whose box may be set later.
+/// F registers in which `step` leaves a value whose box may be set later.
 std::uint32_t writes_unboxed(const Step& step) {
   const Mnemonic m = step.instruction.mnemonic;
   const bool half = between(flh, m, fcvt_h_s) || m == flh_p || m == lgx_h;
   return half ? 0 : writes_boxed(step);
 }
 
-/// Forward: what is boxed on every way, and what is not yet on some; backward: what is read as
-/// binary32 before it is written. A box that somebody reads is set at once.
+/// Data flow, forward: registers boxed on every way, and those not yet boxed on some; backward:
+/// registers read as binary32 before they are written. A box that some step reads is set at once.
 void find_boxed(const Region& region, Allocation& made) {
   const std::size_t count = region.nodes.size();
   made.singles.assign(count, ~0U);

@@ -14,7 +14,7 @@ class ChoiceMaker {
  public:
   explicit ChoiceMaker(Joins& joins) : joins_(joins) {}
 
-  /// `before`: how many choices before it depend on this one.
+  /// `before`: number of choices before it that depend on this one.
   std::optional<Chosen> make(std::span<const Step> steps, const Place& head,
                              unsigned before = 0) const {
     std::optional<Join> join = joins_.of(steps.back());
@@ -33,7 +33,7 @@ class ChoiceMaker {
     return Chosen{std::move(choice), at_head ? taken.place : not_taken.place};
   }
 
-  /// A branch that jumps over what cannot be done in vain.
+  /// Keeps a branch that jumps over steps with side effects.
   [[nodiscard]] std::optional<Chosen> make_skip(const Step& branch, const Place& head) const {
     std::optional<Join> join;
     if (head != kNowhere) join = joins_.skip_of(branch);
@@ -64,10 +64,10 @@ class ChoiceMaker {
     return choice.loads.size() + choice.sides[0].size() + choice.sides[1].size() <= kMost;
   }
 
-  /// True if the branch there becomes a choice of the same turn that leaves nowhere.
+  /// True if the branch at `place` becomes a choice of the same turn that never leaves.
   [[nodiscard]] bool can_link(const Place& place, bool at_head, const Place& head,
                               unsigned before) const {
-    constexpr unsigned kMostLinks = 8;  // branches may lead to each other for ever
+    constexpr unsigned kMostLinks = 8;  // branches may lead to each other endlessly
     const Step& next = joins_.region().at(place);
     const bool asks_float = next.instruction.rs2 == 0;
     if (at_head || place == head || asks_float || before == kMostLinks) return false;
@@ -75,7 +75,7 @@ class ChoiceMaker {
     return then && then->choice.loads.empty() && !then->choice.masked;
   }
 
-  /// The comparison of floating-point numbers that the last step, a branch, asks about.
+  /// Notes the floating-point comparison whose result the last step, a branch, tests.
   static void note_compare(std::span<const Step> steps, Choice& choice) {
     const isa::Instruction& branch = steps.back().instruction;
     if (branch.rs2 != 0 || (branch.mnemonic != beq && branch.mnemonic != bne)) return;
@@ -99,7 +99,7 @@ class ChoiceMaker {
     }
   }
 
-  /// Loads that both sides do are done before them, into shadows. False if they load from other
+  /// Moves loads of both sides before them, into shadows. False if the sides load from different
   /// addresses, or there are too few shadows.
   static bool share_loads(Choice& choice) {
     std::array<std::vector<Step>, 2> all;
@@ -128,13 +128,13 @@ class ChoiceMaker {
     return true;
   }
 
-  /// A move within either kind of registers.
+  /// True for moves between x registers or between f registers.
   static bool moves(const isa::Instruction& is) {
     if (is.mnemonic == addi) return is.imm == 0 && is.rs1 != 0;
     return (is.mnemonic == fsgnj_s || is.mnemonic == fsgnj_d) && is.rs1 == is.rs2;
   }
 
-  /// By x register and by f register: the register that holds its value now.
+  /// By kind (x, f) and register: the register that holds its value now.
   using Names = std::array<std::array<std::uint8_t, 32>, 2>;
 
   static void rename_operands(isa::Instruction& is, const Names& names) {
@@ -147,7 +147,7 @@ class ChoiceMaker {
     }
   }
 
-  /// Results go to shadows, moves need none. False if there are too few.
+  /// Renames results to shadows; moves need none. False if there are too few.
   static bool rename(Choice& choice) {
     for (const auto& side : choice.sides)
       for (const Step& step : side) {
@@ -195,8 +195,8 @@ class ChoiceMaker {
     return static_cast<std::uint8_t>(kFirstShadow + count++);
   }
 
-  /// No value is chosen from a register that was chosen before. Where two are each other's, one is
-  /// moved to a shadow first; false if there are too few.
+  /// Orders selections so that none reads a register that an earlier one writes. Cycles are broken
+  /// by moves to shadows; false if there are too few.
   static bool order(Choice& choice, bool floating) {
     std::vector<Choice::Select>& all = floating ? choice.f : choice.x;
     for (auto next = all.begin(); next != all.end(); ++next) {
@@ -217,7 +217,7 @@ class ChoiceMaker {
     return true;
   }
 
-  /// Moves what a side's values are chosen from, if it is register r, to a shadow on that side.
+  /// If a side's selections read register r, moves it to a shadow on that side.
   static bool move_away(Choice& choice, bool floating, std::size_t side, std::uint8_t r,
                         std::span<Choice::Select> selects) {
     const auto reads = [&](const Choice::Select& each) {

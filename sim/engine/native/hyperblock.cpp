@@ -22,9 +22,8 @@ class HyperblockFinder {
   }
 
  private:
-  /// The steps from the node's first one on that lead back to it. The last step of the node that
-  /// may is the one that does, so that what leaves the loop before is a way out; if there is none,
-  /// others follow.
+  /// The steps from the node's first one that lead back to it. The last possible step closes the
+  /// loop, so that earlier exits are ways out; nodes that follow are added while none closes it.
   std::optional<Hyperblock> loop_at(std::size_t head) {
     const std::size_t choices = made_.choices.size();
     std::size_t kept = choices;
@@ -55,9 +54,9 @@ class HyperblockFinder {
     return block;
   }
 
-  /// Makes stretches of the nodes still reached despite choices, and notes the nodes to keep. Steps
-  /// in a stretch stand in nodes once more. A kept loop keeps its nodes: those beyond the room as
-  /// they stand, without loops of their own.
+  /// Makes stretches of the nodes still reached despite choices, and notes the nodes to keep. A
+  /// stretch duplicates steps of nodes. A kept loop keeps its nodes: those beyond the room
+  /// unchanged, without loops of their own.
   void find_others() {
     std::vector<std::size_t> reached{0};
     made_.kept[0] = true;
@@ -90,7 +89,7 @@ class HyperblockFinder {
         for (const Step& step : made_.of[number]->steps) made_.kept[step.node] = true;
   }
 
-  /// The steps from the node's first one on to where they go elsewhere, if choices are among them.
+  /// The steps from the node's first one up to the end of straight flow, if they include choices.
   std::optional<Hyperblock> stretch_at(std::size_t head) {
     constexpr std::size_t kLongest = 400;
     const std::size_t choices = made_.choices.size();
@@ -114,8 +113,8 @@ class HyperblockFinder {
     return block;
   }
 
-  /// Where a stretch goes on after its last step. It ends with a jump, not a choice, before it goes
-  /// round a loop.
+  /// Where a stretch goes on after its last step. A choice that would lead back into the stretch
+  /// stays a branch, so that the stretch ends with a jump.
   Place after(std::vector<Step>& steps, const Place& place, const std::vector<bool>& passed) {
     const Place next = *follow(steps, place, kNowhere);
     const bool round = next.step == 0 && passed[next.node];
@@ -129,8 +128,8 @@ class HyperblockFinder {
     return region_.way_of(step).node == static_cast<int>(node);
   }
 
-  /// Where the turn goes on after its last step, which stands at `place`, if it can. The step
-  /// becomes what a hyperblock does there.
+  /// Where the turn goes on after its last step, which is at `place`; nothing if it ends. The step
+  /// becomes a hyperblock's: pass or choose.
   std::optional<Place> follow(std::vector<Step>& steps, const Place& place, const Place& head) {
     Step& step = steps.back();
     const Place next{place.node, place.step + 1};
@@ -153,8 +152,8 @@ class HyperblockFinder {
     return to;
   }
 
-  /// Lets the last step, a branch on whether a register is 0, compare what that was set by, if it
-  /// is still there: so that what is chosen need not wait for the register.
+  /// If the last step, a branch, tests a register set by a comparison whose operands are still
+  /// there, lets it compare those operands: selections then need not wait for the register.
   static void ask_directly(std::vector<Step>& steps) {
     using enum isa::Mnemonic;
     isa::Instruction& branch = steps.back().instruction;
@@ -204,7 +203,8 @@ class HyperblockFinder {
     step.sets.reads_f |= choice.reads_f;
   }
 
-  /// Loops of several nodes are written again at each of them for choices alone, else at the top.
+  /// True if the loop is emitted at this node: loops of several nodes at each of them if they have
+  /// choices, else only at the top.
   static bool worth(const Hyperblock& block) {
     const auto has = [&](Kind kind) {
       return std::any_of(block.steps.begin(), block.steps.end(),

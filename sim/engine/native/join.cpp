@@ -14,8 +14,8 @@ using isa::Mnemonic;
 constexpr std::size_t kLongestSide = 12;
 constexpr std::size_t kLongestSkip = 12;
 
-/// True of straight steps that may be done in vain. Operands of floating point have to be masked
-/// then, so that no flag accrues. Loads may only if both sides do them.
+/// True for straight steps that may be executed speculatively. Floating-point operands are then
+/// masked so that no flag accrues. Loads may only if both sides do them.
 bool convertible(const Step& step) {
   if (step.kind != Kind::straight) return false;
   const isa::Instruction& is = step.instruction;
@@ -50,25 +50,25 @@ bool convertible(const Step& step) {
   }
 }
 
-/// True of what may stand behind a branch within a turn: what is done without a call.
+/// True for steps that a branch may skip within a turn: those emitted without a call.
 bool may_be_skipped(const Step& step) {
   const Mnemonic m = step.instruction.mnemonic;
   return convertible(step) || (step.kind == Kind::straight && ((sb <= m && m <= sw) || m == fsw));
 }
 
-/// True if the interpreter may find a fault there: then it matters what was executed until there.
-/// Where it goes on without one, edges add what matters.
+/// True if the interpreter may find a fault there: then the cost executed so far matters. Without a
+/// fault, edges add it.
 bool may_fault(const Step& step) {
   return loads(step) || (!convertible(step) && reads_single(step) == 0);
 }
 
-/// Where one side of a branch leads: straight steps, and jumps between them.
+/// The steps of one side of a branch, across jumps.
 struct Path {
   struct Stop {
     Place place;
     std::uint32_t pc;
     std::size_t steps;
-    Spent spent;  ///< on ways until there
+    Spent spent;  ///< cost of the ways up to there
   };
   std::vector<Step> steps;
   std::vector<Stop> stops;  ///< before each step
@@ -78,7 +78,8 @@ class JoinFinder {
  public:
   explicit JoinFinder(const Region& region) : region_(region) {}
 
-  /// The first place that both sides come to; else branches that ask the same at the ends of both.
+  /// Joins at the first place that both sides reach, else at branches on the same condition that
+  /// end both.
   [[nodiscard]] std::optional<Join> find(const Step& branch) const {
     const Way& way = region_.way_of(branch);
     if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
@@ -113,7 +114,7 @@ class JoinFinder {
     return join;
   }
 
-  /// The steps behind the branch that lead to where it goes.
+  /// The join of a branch with the steps that it jumps over.
   [[nodiscard]] std::optional<Join> find_skip(const Step& branch) const {
     const Way& way = region_.way_of(branch);
     if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
@@ -164,7 +165,7 @@ class JoinFinder {
     return path;
   }
 
-  /// The ways that a branch goes: not taken, taken.
+  /// Place and cost of one outcome of a branch.
   struct Outcome {
     Place place;
     Spent spent;
@@ -186,8 +187,8 @@ class JoinFinder {
     return made;
   }
 
-  /// Finds difference() for each way of two branches that ask the same, perhaps the other way
-  /// round, and lead to the same two places. False if they do not.
+  /// Finds difference() for each outcome of two branches on the same condition, or its opposite,
+  /// that lead to the same two places. False if they do not.
   [[nodiscard]] bool compare_branches(Place one, Place other, Join& join) const {
     const Step& a = region_.at(one);
     const Step& b = region_.at(other);
@@ -202,7 +203,7 @@ class JoinFinder {
     if (!same && a.instruction.mnemonic != opposite(b.instruction.mnemonic)) return false;
     const std::array<Outcome, 2> ways = outcomes_of(a);
     const std::array<Outcome, 2> others = outcomes_of(b);
-    std::array<Spent, 2> extra;  // where the other is not taken, and taken
+    std::array<Spent, 2> extra;  // if the other is not taken, and taken
     for (std::size_t i = 0; i < 2; ++i) {
       const std::size_t way = same ? i : 1 - i;
       if (region_.at(ways[i].place).pc != region_.at(others[way].place).pc) return false;
@@ -236,8 +237,8 @@ class JoinFinder {
     }
   }
 
-  /// How much more has been executed in the block of `one` than in that of `other` at the same
-  /// instructions, wherever they are left from here on; nothing if it is not always the same.
+  /// Cost executed in the block of `one` minus that in the block of `other` at the same
+  /// instructions, from here to any exit; nothing if it is not the same at all of them.
   [[nodiscard]] std::optional<Spent> difference(Place one, Place other) const {
     Spent made;
     if (one == other) return made;

@@ -8,10 +8,10 @@
 
 #include "sim/engine/native/region.h"
 
-/// Where the two sides of a branch join.
+/// Finds where the two sides of a branch join.
 namespace tessera::engine::native {
 
-/// Cost of several ways together, or its excess over that of others.
+/// Cost of several ways together, or the difference of two such costs.
 struct Spent {
   std::int64_t slots = 0;
   std::uint64_t work = 0;
@@ -19,19 +19,19 @@ struct Spent {
   Done done;
   void add(const Way& way, std::int64_t times = 1);
   void add(const Spent& other, std::int64_t times = 1);
-  /// Equal but for waits.
+  /// True if equal except for waits.
   [[nodiscard]] bool is(const Spent& other) const;
 };
 
-/// True of steps that load into one register and change nothing else.
+/// True for steps that load into one register and change nothing else.
 bool loads(const Step& step);
 
 struct Join {
-  /// Straight steps, and jumps between them.
+  /// Straight steps up to the join, without the jumps between them.
   struct Side {
     std::vector<Step> steps;
-    Place place;  ///< where it goes on
-    Spent spent;  ///< on ways until there
+    Place place;  ///< where the side goes on
+    Spent spent;  ///< cost of the ways up to there
   };
   std::array<Side, 2> sides;  ///< branch not taken, branch taken
   Spent extra;  ///< extra cost of the second side since the node of its place was entered
@@ -45,8 +45,8 @@ class Joins {
  public:
   explicit Joins(const Region& region) : region_(region) {}
 
-  /// Nothing if the sides do much before they join, do what is not convertible, or do not join, or
-  /// if what they cost does not differ by a constant.
+  /// Nothing if the sides are long, have steps that are not convertible, do not join, or have costs
+  /// that do not differ by a constant.
   const std::optional<Join>& of(const Step& branch);
   /// The join of a branch that jumps over a few steps, which may load and store.
   [[nodiscard]] std::optional<Join> skip_of(const Step& branch) const;

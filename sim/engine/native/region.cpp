@@ -12,7 +12,7 @@ namespace {
 using isa::Mnemonic;
 
 constexpr std::size_t kMostNodes = 96;
-constexpr std::size_t kMostTimes = 6;  ///< that a step stands in a region, on average
+constexpr std::size_t kMostTimes = 6;  ///< copies of a step in a region, on average
 
 class Finder {
  public:
@@ -28,7 +28,7 @@ class Finder {
   }
 
  private:
-  /// The number of the node, made if there is room.
+  /// The number of the node, made if there is room; else kOutside.
   int node_at(const Op* first, const Signature* signature) {
     const auto known = numbers_.find({first, signature});
     if (known != numbers_.end()) return known->second;
@@ -51,7 +51,7 @@ class Finder {
       step.way = region_.nodes[number].ways.size();
       region_.nodes[number].steps.push_back(step);
       ++region_.steps;
-      // Where pipelines have states every node is kept.
+      // With pipeline states every node is kept.
       if (region_.nodes[number].signature != nullptr || pcs_.insert(site.pc).second) ++different_;
       more = step.kind == Kind::straight || step.kind == Kind::branch;
       add_ways(number, step);
@@ -79,7 +79,7 @@ class Finder {
     return is_conditional(step.instruction.mnemonic) ? Kind::branch : Kind::straight;
   }
 
-  /// True if the body of the rpt at `op` is done whole by a handler of matrix_stream.h.
+  /// True if a handler of matrix_stream.h executes the whole body of the rpt at `op`.
   bool streams(const Op& op) const {
     const Op* each = &op + 1;
     for (; each->handler != code_.handlers->loop_end; ++each)
@@ -129,7 +129,8 @@ class Finder {
     return target != nullptr ? code_.original(target) : nullptr;
   }
 
-  /// A jalr behind the auipc that makes its address goes there; others are returns.
+  /// Adds a jalr's targets: the address made by an auipc before it, if any (`calls`); returns,
+  /// later; else those seen before.
   void add_targets(std::size_t number, const Signature* after) {
     Node& node = region_.nodes[number];
     const isa::Instruction& jump = node.steps.back().instruction;
@@ -138,8 +139,8 @@ class Finder {
                  before->instruction.mnemonic == Mnemonic::auipc &&
                  before->instruction.rd == jump.rs1;
     if (!node.calls) {
-      // A return to a caller outside stays one: regions of callers and callees need more registers
-      // than the host has.
+      // Returns to callers outside leave the region: callers and callees together would need more
+      // registers than the host has.
       if (node.steps.back().returns()) {
         jumps_.emplace_back(number, after);
         return;
@@ -154,7 +155,7 @@ class Finder {
     add_target(number, pc, code_.entry(pc), after);
   }
 
-  /// If there is an entry, and room.
+  /// Adds a target if it has an entry and there is room.
   void add_target(std::size_t number, std::uint32_t pc, const Op* entry, const Signature* after) {
     const auto& known = region_.nodes[number].targets;
     const bool there =
@@ -164,7 +165,7 @@ class Finder {
     if (next != kOutside) region_.nodes[number].targets.emplace_back(pc, next);
   }
 
-  /// Returns may lead behind every call of the region.
+  /// Links returns to the instruction after every call of the region.
   void link_returns() {
     for (const auto& [number, after] : jumps_)
       for (const std::uint32_t pc : calls_) add_target(number, pc, code_.entry(pc), after);
@@ -174,7 +175,7 @@ class Finder {
   const Surroundings& code_;
   Region region_;
   std::unordered_set<std::uint32_t> pcs_;  ///< pcs with a step
-  std::size_t different_ = 0;              ///< steps, of those with the same pc one
+  std::size_t different_ = 0;              ///< number of steps, counted once per pc
   std::map<std::pair<const Op*, const Signature*>, int> numbers_;
   std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with a return
   std::vector<std::uint32_t> calls_;                             ///< pcs behind calls

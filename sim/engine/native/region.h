@@ -10,7 +10,7 @@
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/registers.h"
 
-/// The stretches of code that are translated together, and how they follow each other.
+/// Regions: stretches of code that are translated together, and the ways between them.
 namespace tessera::engine::native {
 
 constexpr int kOutside = -1;  ///< a way that leads out of the region
@@ -25,16 +25,16 @@ struct Way {
 /// A translated step's action after its instruction.
 enum class Kind : std::uint8_t {
   straight,
-  branch,         ///< goes on at way `way` where it is taken
-  jump,           ///< at way `way`
-  jump_register,  ///< at one of `targets`, if that is where it goes
-  loop,           ///< into the body of an rpt
-  loop_end,       ///< at way `way` once more, or at way `way` + 1
-  fall_through,   ///< in the next block
-  leave,          ///< the interpreter does it, and all after it
+  branch,         ///< goes on at way `way` if it is taken
+  jump,           ///< goes on at way `way`
+  jump_register,  ///< goes on at one of `targets`, or leaves
+  loop,           ///< enters the body of an rpt
+  loop_end,       ///< repeats at way `way`, or goes on at way `way` + 1
+  fall_through,   ///< goes on in the next block
+  leave,          ///< the interpreter executes it and all after it
   // Only in hyperblocks:
   pass,   ///< goes on at way `way`, the next step's node
-  choose  ///< a branch whose two sides are both done
+  choose  ///< a branch whose two sides are both executed
 };
 
 struct Step {
@@ -42,13 +42,13 @@ struct Step {
   const Op* op = nullptr;
   isa::Instruction instruction{};
   std::uint32_t pc = 0;
-  std::size_t node = 0;  ///< where it stands
+  std::size_t node = 0;  ///< the step's node
   std::size_t way = 0;
   std::size_t choice = 0;
   Cost before;               ///< cost of the instructions executed since the node was entered
-  isa::RegisterSets sets{};  ///< registers of `instruction`, where it is one
+  isa::RegisterSets sets{};  ///< registers of `instruction`, if there is one
 
-  /// True of a jalr through a link register that links nothing.
+  /// True for a jalr through the link register that does not link.
   [[nodiscard]] bool returns() const {
     constexpr std::uint8_t kLink = 1;
     return kind == Kind::jump_register && instruction.rd == 0 && instruction.rs1 == kLink;
@@ -59,17 +59,17 @@ struct Step {
   }
 };
 
-/// A stretch that is entered at its first instruction: a block or the body of an rpt, from one
-/// state of the pipeline.
+/// A stretch that is entered at its first instruction, in one state of the pipeline: a block or the
+/// body of an rpt.
 struct Node {
   const Op* first = nullptr;
   const Signature* signature = nullptr;
   std::vector<Step> steps;  ///< the last one ends the node
   std::vector<Way> ways;
-  /// Where its last step, a jump_register, may go: pc and node. Only there, if `calls`.
+  /// Targets of the last step, a jump_register: pc and node. If `calls`, there are no others.
   std::vector<std::pair<std::uint32_t, int>> targets;
   bool calls = false;
-  bool kept = true;  ///< false: it holds steps of others alone, and is not entered
+  bool kept = true;  ///< false: never entered, only other nodes use its steps
 };
 
 /// A step, by number.
@@ -93,11 +93,11 @@ void each_successor(const Node& node, const Step& step, Visit visit) {
 }
 
 struct Region {
-  std::vector<Node> nodes;  ///< the first is where it was found to be hot
-  std::size_t steps = 0;    ///< sum over the nodes that are kept
-  bool loops = false;       ///< there is an rpt
+  std::vector<Node> nodes;  ///< the first one is the hot one
+  std::size_t steps = 0;    ///< sum over kept nodes
+  bool loops = false;       ///< it has an rpt
 
-  /// Ways to other nodes lead outside.
+  /// Keeps these nodes; ways to others then lead outside.
   void keep(const std::vector<bool>& kept);
 
   [[nodiscard]] const Step& at(const Place& place) const {
@@ -109,7 +109,7 @@ struct Region {
   [[nodiscard]] const Way& way_of(const Step& step) const {
     return nodes[step.node].ways[step.way];
   }
-  /// Where a step that does nothing but go on does so, if that is inside.
+  /// Where a step that only jumps or falls through goes on; nothing if that is outside.
   [[nodiscard]] std::optional<Place> jump_of(const Step& step) const {
     const bool jumps =
         step.kind == Kind::fall_through || (step.kind == Kind::jump && step.instruction.rd == 0);
@@ -118,14 +118,14 @@ struct Region {
   }
 };
 
-/// Lookups in the code that the region is of. The code is locked meanwhile.
+/// Lookups in the region's code, which is locked meanwhile.
 struct Surroundings {
   std::function<const Block&(const Op*)> block_of;
   std::function<const Op*(const Op*)> original;   ///< the interpreter's Op for a translated entry
   std::function<const Op*(std::uint32_t)> entry;  ///< null: never executed
   std::function<isa::Instruction(std::uint32_t)> instruction;
   std::function<const Passing&(const Edge&, const Signature*)> passing;  ///< empty: not timed
-  /// Where the jalr with the edge is known to go: the interpreter's Ops.
+  /// Known targets of the jalr with the edge: the interpreter's Ops.
   std::function<const std::vector<const Op*>&(const Edge&)> went;
   const HandlerSet* handlers = nullptr;
 };

@@ -10,15 +10,15 @@
 /// Translated regions of one code.
 namespace tessera::engine::native {
 
-/// An entry of translated code: an Op in whose place the interpreter's would stand. If the entry
-/// does not fit (another memory, another state), `original` goes on.
+/// An entry of translated code: an Op that replaces the interpreter's. If the entry does not fit
+/// (other memory size, other state), `original` goes on.
 struct Entry {
   Op op;
   const Op* original = nullptr;
 };
 inline constexpr int kOriginalAt = sizeof(Op);
 
-// Where translated code ends because slots have run out (Handler).
+// Handlers at which translated code ends if slots have run out.
 handler::Signature due_handler;
 handler::Signature due_inside_handler;
 
@@ -28,7 +28,7 @@ struct Setting {
   std::uint32_t code_end = 0;
   bool counts = false;  ///< activities
   bool timed = false;
-  std::size_t most_steps = 0;  ///< to translate, about
+  std::size_t most_steps = 0;  ///< about the most to translate
   const HandlerSet* handlers = nullptr;
 };
 
@@ -40,7 +40,7 @@ class Translation {
   Translation(const Translation&) = delete;
   Translation& operator=(const Translation&) = delete;
 
-  /// An entry for each node, in order, null for those that are not kept; nothing if the host
+  /// Returns an entry for each node in order, null for those that are not kept; nothing if the host
   /// refuses.
   std::vector<Entry*> translate(Region& region, const Setting& setting);
 

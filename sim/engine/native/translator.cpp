@@ -6,11 +6,11 @@ namespace tessera::engine::native {
 namespace {
 
 constexpr std::size_t kPaid = 100;            ///< instructions a meeting pays for
-constexpr std::size_t kPaidAgain = 5;         ///< likewise, towards outgrown regions
+constexpr std::size_t kPaidAgain = 5;         ///< likewise, for outgrown regions
 constexpr std::size_t kMost = 1500;           ///< most steps in a region
 constexpr std::uint32_t kMeetings = 2;        ///< times an Op is met before translation
 constexpr std::size_t kMostVersions = 8;      ///< most versions of an entry
-constexpr std::uint32_t kLargest = 1U << 30;  ///< memory whose bounds are immediates
+constexpr std::uint32_t kLargest = 1U << 30;  ///< memory size whose bounds fit immediates
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
   return translate(meeting, op, code, patch);
 }
 
-/// True if contexts have left the region where nobody had before it was made.
+/// True if contexts have left the region by ways that had not been taken when it was made.
 bool Translator::outgrown(const Known& known) const {
   const Made& made = regions_[known.region];
   const auto taken = [](const Edge* edge) { return edge->taken() != nullptr; };
@@ -60,8 +60,7 @@ bool Translator::outgrown(const Known& known) const {
          std::any_of(made.jumps.begin(), made.jumps.end(), elsewhere);
 }
 
-/// Where the jalr of the edge has gone and had not before; null: nowhere, or it goes to many
-/// places.
+/// A new target of the edge's jalr; null: there is none, or it has too many targets.
 const Op* Translator::elsewhere_of(const Edge& edge) const {
   const Op* const taken = edge.taken();  // once: others may change it
   if (taken == nullptr) return nullptr;
@@ -104,7 +103,7 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
     const Node& node = region.nodes[i];
     if (!node.kept) continue;
     Known& known = known_[node.first];
-    // Others keep the entry that they have, but for another state of the pipeline.
+    // Other nodes keep the entry that they have, unless it lacks this state of the pipeline.
     if (i > 0 && known.entry != nullptr && !outgrown(known) &&
         (!timed_ || known.signatures.contains(node.signature)))
       continue;

@@ -10,7 +10,7 @@
 
 namespace tessera::engine::native {
 
-/// Where a context was found when its slots were looked at.
+/// Where a context was when its slots were checked.
 struct Meeting {
   const Op* op = nullptr;
   const Signature* signature = nullptr;
@@ -18,21 +18,21 @@ struct Meeting {
   std::uint32_t code_end = 0;  ///< end of the code in its memory
 };
 
-/// Where it goes on.
+/// Where the context goes on.
 struct Met {
   const Op* op = nullptr;
   bool translated = false;
 };
 
-/// Decides what of one code is translated: regions around where contexts are met. Every meeting
-/// pays for some instructions, so that translating never takes more than a part of the time that
-/// was spent before. Not thread-safe.
+/// Decides which regions of one code are translated: those around the places where contexts are
+/// met. Every meeting pays for some instructions, so that translation never takes more than a
+/// fraction of the time spent before. Not thread-safe.
 class Translator {
  public:
   Translator(const HandlerSet& handlers, bool counts, bool timed)
       : handlers_(&handlers), counts_(counts), timed_(timed) {}
 
-  /// Lets an entry be reached wherever code leads to an Op of the interpreter.
+  /// Redirects all code that leads to an Op of the interpreter to its entry.
   using Patch = std::function<void(const Op* op, const Op* entry)>;
   Met met(const Meeting& meeting, const Surroundings& code, const Patch& patch);
   /// The interpreter's Op for an entry of translated code; other Ops are their own.
@@ -41,17 +41,17 @@ class Translator {
   [[nodiscard]] const Op* entry(const Op* op) const;
 
  private:
-  /// An entry as contexts find it: the last one made for its Op.
+  /// The entry that contexts reach: the last one made for its Op.
   struct Known {
     const Op* entry = nullptr;
     std::set<const Signature*> signatures;
     std::uint32_t size = 0, code_end = 0;
-    std::size_t region = 0;  ///< that it was made with: index into regions_
-    std::size_t again = 0;   ///< how often it was translated because the region was outgrown
+    std::size_t region = 0;  ///< index into regions_
+    std::size_t again = 0;   ///< retranslations of its outgrown region
   };
   struct Made {
     std::size_t steps = 0;
-    std::vector<const Edge*> untaken;  ///< ways out that nobody had gone
+    std::vector<const Edge*> untaken;  ///< ways out that had never been taken
     std::vector<const Edge*> jumps;    ///< edges of jump_registers that may go elsewhere
   };
   [[nodiscard]] bool outgrown(const Known& known) const;
@@ -65,7 +65,7 @@ class Translator {
   bool timed_;
   Translation translation_;
   std::size_t credit_ = 0;  ///< instructions that may be translated
-  std::size_t growth_ = 0;  ///< instructions of outgrown regions that may be translated once more
+  std::size_t growth_ = 0;  ///< instructions of outgrown regions that may be retranslated
   std::map<const Op*, std::uint32_t> meetings_;
   std::map<const Op*, Known> known_;  ///< by the interpreter's Op
   std::vector<Made> regions_;

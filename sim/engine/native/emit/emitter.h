@@ -19,21 +19,20 @@
 
 /// Writes the host code of one region.
 ///
-/// Host registers: rbx context, rbp memory, r14 slots, r15 work (as handlers have them), rax and
-/// rdx between instructions nothing; the others hold guest registers, zero-extended, or live in the
-/// context. xmm0 to xmm4 are scratch. f registers are held
-/// with all 64 bits, zeros above. What a block has cost
-/// is added where it is left, as the interpreter does it, so that the interpreter can take over
-/// before any instruction: where a comparison fails, it does that one and all after it. A loop
-/// that is a hyperblock is written several times in a row: what its turns cost is added once.
+/// Host registers: rbx holds the context, rbp memory, r14 slots, r15 work (as in handlers); rax and
+/// rdx are scratch within an instruction; the others hold guest x registers, zero-extended (guest
+/// registers without one live in the context). xmm0 to xmm4 are scratch. f registers are held with
+/// all 64 bits, zeros above. The cost of a block is added where it is left, as in the interpreter,
+/// which can therefore take over before any instruction: if a comparison fails, it executes that
+/// one and all after it. A loop that is a hyperblock is unrolled: its turns' cost is added once.
 namespace tessera::engine::native {
 
 class Emitter {
  public:
-  /// Nodes that are not kept become ways out of the region.
+  /// Ways to nodes that are not kept become ways out of the region.
   Emitter(asmjit::CodeHolder& code, Region& region, const Setting& setting);
 
-  /// A label where each node that is kept is entered, as a handler.
+  /// Returns, by node, the label of its entry, a handler; only kept nodes have one.
   std::vector<asmjit::Label> emit();
 
  private:
@@ -56,7 +55,7 @@ class Emitter {
   void emit_constants();
   [[nodiscard]] asmjit::Operand slots() const;
   [[nodiscard]] asmjit::Operand work() const;
-  /// A vector in memory, each lane of 64 bits the same, or the upper one 0.
+  /// A 128-bit constant in memory; the upper lane is 0 if not given.
   Mem constant(std::uint64_t low, std::uint64_t high = 0);
   Mem lanes(std::uint64_t both) { return constant(both, both); }
   void zero_done();
@@ -65,42 +64,42 @@ class Emitter {
   void leave(const Op* op, const Signature* signature);
   void cold(const Label& label, std::function<void()> code);
 
-  /// An x register's value that stands in a host register only.
+  /// An x register whose value is only in a host register.
   struct Unsaved {
     unsigned x;
     Gp host;
     bool operator==(const Unsaved&) const = default;
   };
-  /// A constant that is still to be added to a host register.
+  /// A pending addition of a constant to a host register.
   struct Lag {
     Gp host;
     std::int32_t by;
     bool operator==(const Lag&) const = default;
   };
-  /// The x register that is to hold whether the comparison that made kMask holds.
+  /// The x register that is to hold the result of the comparison that made kMask.
   struct Asked {
     int x = -1;
     Gp host;
-    bool inverted = false;  ///< kMask is ones where it does not hold
+    bool inverted = false;  ///< kMask is ones if the comparison does not hold
     bool operator==(const Asked&) const = default;
   };
-  /// Where a word stands.
+  /// Place of a word.
   struct Word {
     asmjit::Operand at;
     bool upper = false;  ///< upper half of a host register
     bool operator==(const Word&) const = default;
   };
-  /// A result that is still to be made: from where its operands stand.
+  /// A pending result and the places of its operands.
   struct Late {
     isa::Mnemonic mnemonic{};
     std::int32_t by = 0;
     Word first, second;
-    Mem made;            ///< where it is made, before anything moves
-    asmjit::Operand to;  ///< where it is to stand; none: others are made from it
-    int part = -1;       ///< step of the wide operation that this is a part of
+    Mem made;            ///< where it is computed, before anything moves
+    asmjit::Operand to;  ///< its final place; none: only an operand of others
+    int part = -1;       ///< its step, a part of a wide operation
     bool operator==(const Late&) const = default;
   };
-  /// A word that is to stand alone.
+  /// A word of a 64-bit value to be moved to a place of its own.
   struct Settled {
     Word from;
     asmjit::Operand to;
@@ -115,23 +114,23 @@ class Emitter {
     std::vector<Settled> words;
     std::uint32_t unchecked = 0;  ///< f registers, as in Singles
     std::uint32_t unboxed = 0;
-    std::uint32_t kept = 0;  ///< unboxed as whoever goes on expects it
+    std::uint32_t kept = 0;  ///< may stay unboxed, as the code that goes on allows it
     bool operator==(const Debt&) const = default;
   };
 
-  /// How often choices went one way for which the same is to be added.
+  /// Counts how often choices of the same extra cost went one way.
   struct Tally {
     Spent each;
-    asmjit::x86::Reg host;  ///< that of f registers counts masks
-    bool sums = false;      ///< it adds up what choices cost that have none: slots << 32, plus work
+    asmjit::x86::Reg host;  ///< an xmm register counts masks
+    bool sums = false;      ///< sums the costs of choices without a tally: slots << 32, plus work
   };
 
-  /// Turns of a hyperblock and ways within it for which nothing has been added yet.
+  /// Turns of a hyperblock, and ways within it, whose cost has not been added yet.
   struct Turns {
     std::uint32_t times = 0;
     bool counted = false;     ///< by Frame::loops_left
     std::size_t owed = 0;     ///< index into owed_
-    std::size_t tallies = 0;  ///< to be added by which of tally_routines_; 0: none
+    std::size_t tallies = 0;  ///< index of the tally routine that adds them; 0: none
     bool operator==(const Turns&) const = default;
   };
 
@@ -196,10 +195,10 @@ class Emitter {
   void do_put_off(std::uint32_t f_registers);
   void restore_turns(const std::vector<Turn>& turns);
 
-  // integer.cpp; false: not an instruction of theirs
+  // integer.cpp; these return false for other instructions
   bool emit_integer(const isa::Instruction& is, const Step& step);
   bool emit_multiply(const isa::Instruction& is);
-  /// Both words of a product at once. False: not such a pair.
+  /// Emits both words of a product at once; false if the next step is not its other word.
   bool emit_wide_product(const isa::Instruction& is);
   [[nodiscard]] const isa::Instruction* straight_ahead(std::size_t steps) const;
   void emit_divide(const isa::Instruction& is);
@@ -212,7 +211,7 @@ class Emitter {
   void add_immediate(std::uint8_t rd, std::uint8_t rs1, std::int32_t imm);
 
   // put_off.cpp
-  /// False: the instruction is still to be done.
+  /// Returns false if the instruction is still to be emitted.
   bool emit_put_off(const Step& step);
   bool emit_rotation(const Step& step);
   bool emit_carry(const Step& step);
@@ -227,7 +226,7 @@ class Emitter {
 
   // wide.cpp
   void begin_wide(std::span<const Step> steps);
-  /// False: the step is no part of an operation.
+  /// Returns false if the step is not part of an operation.
   bool emit_wide(const Step& step);
   void settle_words(std::uint32_t registers);
   void emit_operation(const WideOperation& is, const Step& step);
@@ -304,8 +303,8 @@ class Emitter {
   void narrow(const Xmm& made, const Xmm& from);
   void canonical_singles(const Xmm& value);
 
-  // registers.cpp: x registers that have no host register of their own for the whole region take
-  // turns in a few, and are written home where the node is left.
+  // registers.cpp: x registers without a host register of their own for the whole region take turns
+  // in a few, and are written home where the node is left.
   void begin_node();
   /// The work owed before the node `next`, or the interpreter.
   [[nodiscard]] Debt debt(int next = kOutside) const;
@@ -316,35 +315,35 @@ class Emitter {
   [[nodiscard]] bool hosted(unsigned x) const { return allocation_.x[x] != kHome; }
   [[nodiscard]] Gp host(unsigned x) const;
   [[nodiscard]] Mem home(unsigned x) const;
-  /// The register that holds x; `scratch`, cleared, for x0. It stays until the step ends.
+  /// The register that holds x until the step ends; for x0 `scratch`, cleared.
   Gp get(unsigned x, const Gp& scratch);
-  /// As get(), but for lag_[x].
+  /// Like get(), but without adding lag_[x].
   Gp get_behind(unsigned x, const Gp& scratch);
-  /// Adds to x, in the host register later.
+  /// Adds `by` to x; the host register is changed later.
   void move_by(unsigned x, std::int32_t by);
   void add_to(const Gp& host, std::int32_t by);
   void vacate(std::size_t i);
-  /// Where the result for rd is to be made, after the last place where the step may be left.
+  /// Where to compute the result for rd; call it after the last place where the step may be left.
   Gp into(unsigned rd);
   void put(unsigned rd, const Gp& value);
 
   // singles.cpp
-  /// Known facts about f registers, a bit each, shadows too.
+  /// Known facts about f registers and shadows, a bit each.
   struct Singles {
     std::uint64_t known = 0;      ///< hold binary32 values
-    std::uint64_t unboxed = 0;    ///< known ones whose upper half is not set yet
-    std::uint64_t unchecked = 0;  ///< known ones whose NaN is not canonical yet
-    std::uint64_t computed = 0;   ///< known ones whose NaN would be canonical
+    std::uint64_t unboxed = 0;    ///< known ones with the upper half not set yet
+    std::uint64_t unchecked = 0;  ///< known ones with a possible NaN not canonical yet
+    std::uint64_t computed = 0;   ///< known ones where a NaN is canonical
   };
   [[nodiscard]] bool hosted_f(unsigned f) const { return allocation_.f[f] != kHome; }
   [[nodiscard]] Xmm host_f(unsigned f) const;
   [[nodiscard]] Mem home_f(unsigned f) const;
   Xmm get_f(unsigned f, const Xmm& scratch);
-  /// Whatever is still to be done with it; leaves the host's flags alone.
+  /// Without pending boxing or NaN checks; does not change the host's flags.
   Xmm get_as_is(unsigned f, const Xmm& scratch);
-  /// The lower half is good.
+  /// Only the lower half is valid.
   Xmm get_low(unsigned f, const Xmm& scratch);
-  /// As an operand of arithmetic; the interpreter goes on where it is no boxed value.
+  /// An operand of arithmetic; leaves to the interpreter if it is not a boxed value.
   Xmm get_single(unsigned f, const Xmm& scratch, const Step& step);
   [[nodiscard]] Xmm into_f(unsigned fd) const;
   void put_f(unsigned fd, const Xmm& value);
@@ -364,7 +363,7 @@ class Emitter {
   struct Turn {
     int x = -1;
     bool unsaved = false;
-    std::size_t used = 0;  ///< at which step
+    std::size_t used = 0;  ///< step of the last use
   };
   [[nodiscard]] std::size_t next_use(int x) const;
   std::size_t take_turn(unsigned x);
@@ -397,7 +396,7 @@ class Emitter {
   Allocation allocation_;
   std::vector<Label> entries_;
   std::vector<Label> nodes_;
-  std::size_t emitted_ = 0;  ///< nodes before the one at hand have been
+  std::size_t emitted_ = 0;  ///< nodes before this one are emitted
   int pushed_ = 0;           ///< bytes on the stack beside stack::kBytes
   Label common_entry_, common_exit_, fallback_;
   std::vector<Cold> cold_;
@@ -405,37 +404,37 @@ class Emitter {
   std::vector<Constant> constants_;
   std::vector<Activities> activities_;
   std::deque<Spent> owed_ = std::deque<Spent>(1);
-  // of the node at hand:
+  // of the current node:
   std::size_t number_ = 0;
-  Turns turns_;                                       ///< before the step at hand
+  Turns turns_;                                       ///< before the current step
   Label again_;                                       ///< where its loop goes on
-  Label behind_;                                      ///< its loop
+  Label behind_;                                      ///< behind its loop
   std::vector<Tally> tallies_;                        ///< the loop's tallies
   std::map<std::size_t, asmjit::x86::Reg> tally_of_;  ///< Step::choice
-  std::map<const Choice*, Gp> both_of_;               ///< likewise, of Choice::both
+  std::map<const Choice*, Gp> both_of_;               ///< tallies of Choice::both
   std::vector<Label> tally_routines_{{}};             ///< the last one is the loop's
   AddressPlan plan_;
-  std::size_t access_ = 0;                      ///< plan index of the next instruction's
-  std::vector<Turn> shared_;                    ///< empty: all have their own
-  std::size_t step_ = 0;                        ///< counts
-  std::size_t done_with_ = 0;                   ///< a step that one before it did too
-  std::span<const Step> ahead_;                 ///< steps behind the one at hand
+  std::size_t access_ = 0;                      ///< plan index of the next instruction's access
+  std::vector<Turn> shared_;                    ///< empty: all x registers have their own
+  std::size_t step_ = 0;                        ///< counts steps
+  std::size_t done_with_ = 0;                   ///< a step emitted together with an earlier one
+  std::span<const Step> ahead_;                 ///< steps after the current one
   std::array<std::int32_t, kRegisters> lag_{};  ///< to be added to host registers
-  std::vector<isa::Instruction> waiting_;       ///< put off, in their order
+  std::vector<isa::Instruction> waiting_;       ///< instructions put off, in order
   static constexpr std::uint8_t kNobody = 0xff;
   WidePlan wide_;                    ///< plan for all_steps_
-  std::span<const Step> all_steps_;  ///< ahead_ ends them
+  std::span<const Step> all_steps_;  ///< ends with ahead_
   std::array<std::uint8_t, 32>
-      mate_{};                ///< the register whose value stands above this one's; 0: zeros
-  std::uint32_t inside_ = 0;  ///< registers whose values stand there alone
-  std::uint32_t apart_ = 0;   ///< registers that stand in stack::kWide with their mates
+      mate_{};                ///< by register: the one in its host's upper half; 0: zeros
+  std::uint32_t inside_ = 0;  ///< registers whose values are only in an upper half
+  std::uint32_t apart_ = 0;   ///< registers that lie in stack::kWide with their mates
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
-  const Op* mask_of_ = nullptr;     ///< whose result kMask holds
+  const Op* mask_of_ = nullptr;     ///< comparison whose result kMask holds
   Asked asked_;
   // of a choice:
-  const Step* branch_ = nullptr;    ///< the interpreter goes on there
-  const Choice* linked_ = nullptr;  ///< the one before, if it has Choice::both
+  const Step* branch_ = nullptr;    ///< its branch, where the interpreter goes on
+  const Choice* linked_ = nullptr;  ///< the choice before, if it has Choice::both
   enum class Masked : std::uint8_t { no, where_not_taken, where_taken } masked_ = Masked::no;
 };
 

@@ -6,7 +6,7 @@
 #include "sim/engine/native/hyperblock.h"
 #include "sim/engine/op.h"
 
-/// Where translated code finds things.
+/// Offsets and registers that translated code uses.
 namespace tessera::engine::native {
 
 namespace context_at {
@@ -34,19 +34,19 @@ namespace stack {
 inline constexpr int kFrame = 0;
 inline constexpr int kNext = 8;
 inline constexpr int kLoopsLeft = 16;
-inline constexpr int kSlots = 24;  // of crowded regions
+inline constexpr int kSlots = 24;  // in crowded regions
 inline constexpr int kWork = 32;
 inline constexpr int kShadows = 40;
 inline constexpr int kFlags = 96;  // before and after a product
 inline constexpr int kOperand = 112;
-inline constexpr int kWide = 120;       // values of 64 bits whose lower words have no turn
-inline constexpr int kKept = 376;       // operands of operations on 64 bits
-inline constexpr int kEvaluated = 536;  // results that whoever leaves makes
+inline constexpr int kWide = 120;       // 64-bit values whose lower words have no turn
+inline constexpr int kKept = 376;       // kept operands of 64-bit operations
+inline constexpr int kEvaluated = 536;  // results computed when the region is left
 inline constexpr int kBytes = 920;      // keeps calls aligned: six registers and the return address
 static_assert(kShadows + 4 * int{native::kShadows + 1} <= kFlags, "with kLink");
 }  // namespace stack
 
-/// Registers that callers expect back.
+/// Callee-saved host registers.
 inline constexpr asmjit::x86::Gp kSaved[] = {asmjit::x86::rbx, asmjit::x86::rbp, asmjit::x86::r12,
                                              asmjit::x86::r13, asmjit::x86::r14, asmjit::x86::r15};
 /// Host registers that hold guest registers; the first survive calls.

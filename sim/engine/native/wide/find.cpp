@@ -26,7 +26,7 @@ class WideFinder {
   std::vector<FoundOperation> find() {
     find_all();
     known_.forget();
-    find_all();  // by now it is known which registers are paired
+    find_all();  // now with known register pairs
     find_stores();
     return std::move(found_);
   }
@@ -101,7 +101,7 @@ class WideFinder {
     });
   }
 
-  /// The shift of `value` by the constant that is no part of a funnel; 0: there is none.
+  /// The value that shifts `value` by `amount` and is not part of a funnel; 0: none.
   int shift_of(int value, Mnemonic by, std::int32_t amount) const {
     for (const std::size_t use : values_[value].uses) {
       const int made = values_.made[use];
@@ -130,7 +130,7 @@ class WideFinder {
     }
   }
 
-  /// Neighbouring words that nothing else pairs.
+  /// Pairs loads of neighbouring words that nothing else pairs.
   void find_loads() {
     std::map<std::pair<int, std::int32_t>, int> loaded;  // by base and displacement
     for (std::size_t i = 0; i < values_.steps.size(); ++i) {
@@ -162,7 +162,7 @@ class WideFinder {
     }
   }
 
-  /// Looks for what makes values that are known to belong together, and for what is made of them.
+  /// Finds the operations that make the wanted pairs, and those that use them.
   void explain_wanted() {
     while (!wanted_.empty()) {
       const Words words = wanted_.back();
@@ -186,7 +186,7 @@ class WideFinder {
     explain_half(words, *a);
   }
 
-  /// A lower word whose upper one is 0.
+  /// Explains a lower word whose upper word is 0.
   void explain_alone(int low, const Instruction& is) {
     const int from = values_.operands(low)[0];
     if (is.mnemonic == srli && known_.low_of(from) != 0)
@@ -250,7 +250,7 @@ class WideFinder {
     return true;
   }
 
-  /// The lower word alone changes.
+  /// Explains a pair in which only the lower word changes.
   void explain_half(const Words& words, const Instruction& is) {
     const auto& [low, high] = words;
     const auto& operands = values_.operands(low);
@@ -267,7 +267,7 @@ class WideFinder {
     }
   }
 
-  /// Looks for pairs among the values that both words are operands of.
+  /// Finds pairs among the values computed from both words.
   void follow(const Words& words) {
     const auto& [low, high] = words;
     if (high == 0) return;
@@ -285,7 +285,7 @@ class WideFinder {
     }
   }
 
-  /// The lower word changes by what its upper one is shifted by, and that stays.
+  /// Finds a lower word combined with its shifted upper word, which does not change.
   void follow_half(const Words& words, std::size_t step) {
     const int with = values_.other(step, words.low);
     const bool shifted = values_.is_made(with, srli) && values_.operands(with)[0] == words.high &&
@@ -294,7 +294,7 @@ class WideFinder {
       want({values_.made[step], words.high});
   }
 
-  /// Neighbouring words of a value that is known to be one.
+  /// Finds stores of the words of a known pair to neighbouring addresses.
   void find_stores() {
     std::map<int, std::size_t> last;  // by value stored
     for (std::size_t i = 0; i < values_.steps.size(); ++i) {

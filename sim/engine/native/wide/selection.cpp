@@ -11,11 +11,11 @@ namespace {
 
 using enum isa::Mnemonic;
 
-/// Effects on operations around a step when control passes it.
+/// Effects of a step on operations around it.
 struct Passing {
-  bool leaves = false;    ///< somebody may go on elsewhere
-  bool cuts = false;      ///< no operation has parts on both sides
-  bool accesses = false;  ///< memory
+  bool leaves = false;    ///< control may leave here
+  bool cuts = false;      ///< no operation may have parts on both sides
+  bool accesses = false;  ///< it accesses memory
 };
 
 class Selection {
@@ -42,7 +42,7 @@ class Selection {
     std::vector<const Candidate*> alive;
     for (const Candidate& each : all_)
       if (each.alive) alive.push_back(&each);
-    // An operation can use the words that one before it keeps.
+    // In order: an operation can use words that an earlier one keeps.
     std::ranges::stable_sort(alive, {}, &Candidate::at);
     for (const Candidate* each : alive) add(*each, made);
     if (!fits(made)) return {};
@@ -97,7 +97,7 @@ class Selection {
     for (const std::size_t part : each.is.parts) owners_[part] = kNobody;
   }
 
-  /// The smallest first: those that cannot be done do not stand in others' way.
+  /// Drops impossible operations, the smallest first, so that they do not block others.
   bool drop_impossible() {
     note_writes();
     bool dropped = false;
@@ -123,13 +123,13 @@ class Selection {
     return std::ranges::binary_search(of.is.parts, step);
   }
 
-  /// The step from which on the register holds the value.
+  /// The step after which the register holds the value.
   [[nodiscard]] int since(int value) const {
     const Candidate* const by = maker(value);
     return by != nullptr ? static_cast<int>(by->at) : values_[value].step;
   }
 
-  /// At which steps registers change.
+  /// Notes the steps at which registers change.
   void note_writes() {
     for (auto& each : writes_) each.clear();
     for (std::size_t i = 0; i < size_; ++i)
@@ -144,7 +144,7 @@ class Selection {
     }
   }
 
-  /// True if the register holds the value whenever it may be asked for before `end`.
+  /// True if the register holds the value from since() until `end`.
   [[nodiscard]] bool stays(int value, int end) const {
     if (value == 0) return true;
     return std::ranges::none_of(writes_[values_[value].x],
@@ -171,7 +171,7 @@ class Selection {
            there(each.is.b.high) && (!keeps || there(each.is.to.high));
   }
 
-  /// True if nobody asks for what a part makes before it is there, or at all.
+  /// True if a part's value is not read before the operation makes it; inner values: by no others.
   [[nodiscard]] bool is_hidden(const Candidate& each, int value) const {
     const bool result = is_result(each, value);
     const std::size_t until = std::max(each.at, each.is.parts.back());
@@ -184,8 +184,8 @@ class Selection {
     });
   }
 
-  /// True if both accesses are of the same checked bytes and nothing in between minds that the
-  /// second is done at the first.
+  /// True if both accesses are in one checked group and the second can be done at the first, past
+  /// the steps in between.
   [[nodiscard]] bool are_together(const Candidate& each) const {
     const std::size_t first = each.is.parts.front();
     const std::size_t second = each.is.parts.back();
@@ -226,7 +226,7 @@ class Selection {
                : 1;
   }
 
-  /// Operations that hand values to each other are worth it together, or not.
+  /// Drops groups of operations that share values and save no instructions together.
   bool drop_useless() {
     constexpr int kPack = 3;
     constexpr int kUnpack = 2;
@@ -303,7 +303,7 @@ class Selection {
     made.operations.push_back(std::move(operation));
   }
 
-  /// The last step at which somebody who leaves takes along what the part makes.
+  /// The last step at which leaving code needs the part's result.
   [[nodiscard]] int last_asked(std::size_t part) const {
     const std::size_t end = values_[values_.made[part]].end;
     int last = -1;
@@ -314,7 +314,7 @@ class Selection {
     return last;
   }
 
-  /// Lets what the part's result is made from be kept, where registers do not hold it until `end`.
+  /// Keeps those operands of the part in memory that registers do not hold until `end`.
   void keep_operands(const Candidate& each, std::size_t part, int end, WidePlan& made,
                      WideOperation& operation) {
     const bool writes = values_.steps[static_cast<std::size_t>(end)].kind != Kind::straight;
@@ -328,7 +328,7 @@ class Selection {
     }
   }
 
-  /// Words of one value are kept side by side.
+  /// The slot that keeps a value; the words of a 64-bit value are kept side by side.
   int slot_of(const Candidate& each, int value, WideOperation& operation) {
     const auto known = slots_.find(value);
     if (known != slots_.end()) return known->second;

@@ -13,8 +13,8 @@ bool is_carry(const Values& values, int value) {
   return values.is_made(value, sltu) || values.is_made(value, sltiu);
 }
 
-/// The product of which `lower` is the lower word and `upper` the upper one of the lower words',
-/// if products with upper words are added to that.
+/// The 64-bit product with lower word `lower`, if products with upper words of the factors are
+/// added to `upper`, the upper word of the lower words' product.
 std::optional<FoundOperation> multiply(const Values& values, int lower, int upper,
                                        const std::array<int, 2>& factors) {
   std::array<int, 2> highs{};
@@ -42,12 +42,12 @@ std::optional<FoundOperation> multiply(const Values& values, int lower, int uppe
       std::move(parts)};
 }
 
-/// The words added or subtracted by `high`, the sum or difference of `beside` and a carry, and by
-/// the one instruction before or behind it.
+/// The upper words of a sum or difference: operands of `high`, which adds or subtracts a carry, and
+/// of one more instruction before or after it.
 struct Upper {
   int high = 0;
   std::array<int, 2> operands{};
-  std::size_t more = 0;  ///< its step
+  std::size_t more = 0;  ///< step of that instruction, if `is_more`
   bool is_more = false;
 };
 

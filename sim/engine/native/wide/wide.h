@@ -8,13 +8,13 @@
 #include "sim/engine/native/addresses.h"
 #include "sim/engine/native/region.h"
 
-/// Which instructions on two 32-bit words are together one operation on 64 bits: sums with a carry,
-/// products, shifts over both words, what is done to both alike. They need not stand side by side.
+/// Finds instructions on 32-bit words that form one 64-bit operation: sums with a carry, products,
+/// shifts over both words, the same operation on both words. They need not be adjacent.
 namespace tessera::engine::native {
 
 constexpr std::int32_t kWordBits = 32;
 
-/// The registers that hold the lower and the upper word; upper 0: a word alone.
+/// The registers that hold the lower and the upper word; upper 0: a single word.
 struct Pair {
   std::uint8_t low = 0, high = 0;
 };
@@ -38,31 +38,31 @@ enum class Wide : std::uint8_t {
   store
 };
 
-/// Words kept in memory for code that leaves the region later: words of registers, or one word.
+/// Two words, or one, kept in memory for code that leaves the region later.
 struct Kept {
   Pair words;
   int slot = -1;      ///< slot of the lower word, counted in words
-  bool made = false;  ///< by the operation; else they are its operands
+  bool made = false;  ///< results of the operation; else its operands
 };
 
 struct WideOperation {
   Wide kind{};
   Pair to, a, b;
   std::int32_t by = 0;
-  bool keeps = false;  ///< the upper word of `to` stays what it is
+  bool keeps = false;  ///< the upper word of `to` does not change
   std::vector<Kept> kept;
 };
 
-/// The outcome for a step, which may be part of an operation.
+/// The plan for a step.
 struct WideStep {
-  bool done = false;    ///< it is
-  int operation = -1;   ///< done at this step
+  bool done = false;    ///< it is part of an operation
+  int operation = -1;   ///< operation done at this step; -1: none
   int at = -1;          ///< the step at which its operation is done
   bool result = false;  ///< its value is a word of the operation's result
-  /// Whoever leaves up to this step takes along what it makes; -1: nobody does.
+  /// Last step at which code that leaves needs this step's result; -1: none.
   int needed = -1;
-  std::array<int, 2> from{-1, -1};   ///< steps of operations that make its operands; -1: others
-  std::array<int, 2> slots{-1, -1};  ///< where these are kept; -1: registers hold them
+  std::array<int, 2> from{-1, -1};   ///< steps that make its operands, in operations; -1: others
+  std::array<int, 2> slots{-1, -1};  ///< slots that keep its operands; -1: registers hold them
 };
 
 struct WidePlan {
@@ -72,9 +72,9 @@ struct WidePlan {
 };
 
 constexpr std::size_t kMostKept = 40;     ///< words kept in memory
-constexpr std::size_t kMostAwaited = 62;  ///< results that whoever leaves may have to make
+constexpr std::size_t kMostAwaited = 62;  ///< results that leaving code may have to compute
 
-/// Plans wide operations for steps that run one after the other, with their planned addresses.
+/// Plans wide operations for consecutive steps with these planned addresses.
 WidePlan plan_wide(std::span<const Step> steps, const AddressPlan& addresses);
 
 }  // namespace tessera::engine::native
