@@ -6,10 +6,10 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// Emits the loads of both sides of a branch, both sides, one after the other, and the choice
-/// between their results. Nothing that the interpreter would find is touched before the last place
-/// where it may have to go on, which is always at the branch. Operands of floating-point arithmetic
-/// are 0 on the side that is not taken, where all results are exact: no flag accrues.
+/// Emits a choice: the loads of both sides of a branch, then one side after the other, then the
+/// selection of results. Guest state does not change before the last place where the interpreter
+/// may take over, which is always at the branch. Operands of floating-point arithmetic are 0 on the
+/// side that is not taken, where all results are then exact: no flag accrues.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -53,9 +53,9 @@ void Emitter::emit_choice(const Step& step) {
   owe(choice.pass);
 }
 
-/// Counts turns in which the choice before and this one are both taken, and keeps whether this one
-/// is for the next. Returns true if no register counts them: then `both` is to be added where the
-/// word at kFlags is not 0. Leaves the host's flags alone.
+/// Counts turns in which the previous choice and this one are both taken, and records in kLink that
+/// this one is taken. Returns true if no register counts them: then `both` must be added if the
+/// word at kFlags is not 0. Does not change the host's flags.
 bool Emitter::emit_link(const Choice& choice, CondCode taken) {
   bool owes = false;
   if (linked_ != nullptr) {
@@ -79,7 +79,7 @@ bool Emitter::emit_link(const Choice& choice, CondCode taken) {
   return owes;
 }
 
-/// The last to ask the host's flags.
+/// Counts a taken branch in a tally; the last use of the host's flags.
 void Emitter::count(const asmjit::x86::Reg& tally, CondCode taken) {
   if (tally.isVec()) {
     a_.vpsubd(tally.as<Xmm>(), tally.as<Xmm>(), kMask);
@@ -95,7 +95,7 @@ void Emitter::count(const asmjit::x86::Reg& tally, CondCode taken) {
   }
 }
 
-/// The condition that is met where the branch is taken.
+/// Emits the test; returns the condition that holds if the branch is taken.
 CondCode Emitter::taken_where(const Choice& choice, const Step& step) {
   if (choice.compared == nullptr || mask_of_ != choice.compared) return condition(step);
   a_.vmovd(x86::eax, kMask);
@@ -121,7 +121,7 @@ void Emitter::emit_mask(const Choice& choice, const Step& step) {
   mask_where(taken);
 }
 
-/// Leaves the host's flags alone.
+/// Sets kMask to ones if `taken` holds. Does not change the host's flags.
 void Emitter::mask_where(CondCode taken) {
   answer();
   a_.mov(x86::eax, imm(0));
@@ -142,18 +142,18 @@ void Emitter::emit_side(const std::vector<Step>& side, bool taken) {
   masked_ = Masked::no;
 }
 
-/// True of values that the comparison has found to be numbers where they are chosen.
+/// True for values that the comparison has shown not to be NaN if this side is selected.
 bool Emitter::is_number(const Choice& choice, const Choice::Select& select, std::size_t side) {
   const unsigned f = select.from[side];
   return choice.compared != nullptr && (side == 1) == choice.taken_where_met &&
          (f == choice.compare.rs1 || f == choice.compare.rs2);
 }
 
-/// Makes the work left on the two values the same, or does it.
+/// Does pending work on the two values unless it is the same for both.
 void Emitter::prepare(const Choice& choice, const Choice::Select& select) {
   const auto has = [](std::uint64_t bits, unsigned f) { return (bits >> f & 1) != 0; };
   if (!has(singles_.known, select.from[0]) || !has(singles_.known, select.from[1])) {
-    // All their bits are chosen from.
+    // All 64 bits are selected.
     for (const std::uint8_t f : select.from) get_f(f, x86::xmm0);
     if (choice.compared != nullptr) a_.vmovsldup(kMask, kMask);
     return;
@@ -166,7 +166,7 @@ void Emitter::prepare(const Choice& choice, const Choice::Select& select) {
   }
 }
 
-/// Leaves the host's flags as condition() made them.
+/// Selects x results by the host's flags from condition(), and does not change them.
 void Emitter::select_x(const Choice& choice, CondCode taken) {
   for (const Choice::Select& each : choice.x) {
     ++step_;
@@ -210,8 +210,8 @@ void Emitter::select_f(const Choice& choice) {
 }
 
 namespace {
-/// True if a register may add up slots and work side by side: the turns of a hyperblock have no
-/// more than 32 bits of each, as long as no flops are among the work.
+/// True if one register may sum slots and work side by side: the turns of a hyperblock need at most
+/// 32 bits of each, unless the work includes flops.
 bool can_sum(const Spent& each) {
   constexpr std::int64_t kMost = std::int64_t{4} << kPairsAt;
   const auto work = static_cast<std::int64_t>(each.work);
@@ -219,7 +219,7 @@ bool can_sum(const Spent& each) {
 }
 }  // namespace
 
-/// The register that sums such costs, if there is one; else null.
+/// The tally that sums costs, if there is one and it can sum `more`; else null.
 const Emitter::Tally* Emitter::summing(const Spent& more) {
   const auto tally = std::ranges::find(tallies_, true, &Tally::sums);
   if (tally == tallies_.end() || !can_sum(more)) return nullptr;
@@ -227,9 +227,9 @@ const Emitter::Tally* Emitter::summing(const Spent& more) {
   return &*tally;
 }
 
-/// Adds what taking the branch costs beside what either side does, where no register counts it: to
-/// the register that sums such costs, if there is one, or to two sums, which takes twice the work.
-/// `masked`: kMask says where.
+/// Adds the extra cost of the taken side if no tally counts it: to the tally that sums costs, if
+/// there is one, else to slots and work, which takes twice as many instructions. `masked`: kMask
+/// already holds the condition.
 void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
   if (setting_.counts) {
     if (!masked) mask_where(taken);
@@ -268,9 +268,9 @@ void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
   for (const auto& [sum, scratch] : later) a_.emit(x86::Inst::kIdAdd, sum, scratch);
 }
 
-/// Choices of the loop share host registers that nobody needs, if there are any.
+/// Assigns unused host registers, if any, as tallies of the loop's choices.
 void Emitter::begin_tallies(const Hyperblock& loop) {
-  constexpr unsigned kMostOfCrowded = 2;  // the last of those that take turns
+  constexpr unsigned kMostOfCrowded = 2;  // the last registers that take turns
   const unsigned end = allocation_.crowded ? std::size(kPool) : kHosts;
   const unsigned begin = allocation_.crowded ? end - kMostOfCrowded : allocation_.free;
   std::vector<asmjit::x86::Reg> free(kPool + begin, kPool + end);
@@ -303,7 +303,7 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
   });
 }
 
-/// Number of different costs of a loop's choices that general registers count or add up.
+/// Number of different costs of a loop's choices that general registers can count or sum.
 std::size_t Emitter::different_costs(const Hyperblock& loop) const {
   std::vector<Spent> costs;
   const auto add = [&](const Spent& each) {
@@ -320,8 +320,8 @@ std::size_t Emitter::different_costs(const Hyperblock& loop) const {
   return costs.size();
 }
 
-/// The register that counts what costs so much, one of `free` if none does yet; null: there is
-/// none.
+/// The register that counts choices of this cost, taken from `free` if it is new; null: none is
+/// free.
 const x86::Reg* Emitter::tally_for(const Spent& each, bool masks, std::vector<x86::Reg>& free) {
   const auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
     return !known.sums && known.each.is(each) && known.host.isVec() == masks;
@@ -333,7 +333,7 @@ const x86::Reg* Emitter::tally_for(const Spent& each, bool masks, std::vector<x8
   return &tallies_.back().host;
 }
 
-/// Adds what has been counted until here.
+/// Adds the costs counted so far.
 void Emitter::end_tallies() {
   if (std::exchange(turns_.tallies, 0) != 0) add_up(tallies_);
 }

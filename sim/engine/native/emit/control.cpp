@@ -2,7 +2,7 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/engine/native/translation.h"
 
-/// Branches and jumps, and what the edges that they take add.
+/// Branches and jumps, and the costs of the edges that they take.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -19,7 +19,7 @@ void Emitter::add_work(std::uint64_t work) {
   }
 }
 
-/// The sign of the slots is in the host's flags.
+/// Adds a cost; leaves the sign of the slots in the host's flags.
 void Emitter::account(const Spent& spent) {
   if (setting_.counts) {
     activities_.push_back({a_.newLabel(), spent.done});
@@ -37,7 +37,7 @@ void Emitter::account(const Spent& spent) {
   a_.emit(x86::Inst::kIdAdd, this->slots(), imm(spent.slots));
 }
 
-/// Adds what was executed since the node began.
+/// Adds the cost since the node began, including the way.
 void Emitter::account(const Way& way, const Turns& turns) {
   call_tallies(turns);
   Spent spent = owed_[turns.owed];
@@ -50,7 +50,7 @@ void Emitter::account(const Turns& turns) {
   if (turns.owed != 0) account(owed_[turns.owed]);
 }
 
-/// Where turns are left in the middle.
+/// Adds counted costs where a turn is left in the middle.
 void Emitter::call_tallies(const Turns& turns) {
   if (turns.tallies != 0) a_.call(tally_routines_[turns.tallies]);
 }
@@ -67,22 +67,22 @@ void Emitter::owe(const Way& way) {
   owe(spent);
 }
 
-/// Where the way leads in the region.
+/// The label to which the way leads; invalid if outside the region.
 Emitter::Label Emitter::target(const Way& way) const {
   if (way.node == kOutside) return {};
   const auto number = static_cast<std::size_t>(way.node);
   return number == number_ ? again_ : nodes_[number];
 }
 
-/// Leaves the node at hand over the way's edge.
+/// Leaves the current node over the way's edge.
 void Emitter::take(const Way& way, const Turns& turns, const Label& to, const Debt& debt) {
   settle(debt);
   account(way, turns);
   go(way, to, debt.kept);
 }
 
-/// After account(): the sign of the slots is in the host's flags. `unboxed`: f registers whose
-/// boxes only the interpreter needs.
+/// Goes on after account(), with the sign of the slots in the host's flags. `unboxed`: f registers
+/// whose boxes only the interpreter needs.
 void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   const Label due = a_.newLabel();
   const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
@@ -111,7 +111,7 @@ void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   a_.jmp(common_exit_);
 }
 
-/// Compares the values of two registers, with the constants that are still to be added to them.
+/// Compares two registers for equality, including their pending constants.
 void Emitter::compare_equal(unsigned a, unsigned b) {
   const std::int32_t more = lag_[a] - lag_[b];
   Gp first = get_behind(a, x86::eax);
@@ -129,7 +129,7 @@ void Emitter::compare_equal(unsigned a, unsigned b) {
   }
 }
 
-/// Compares; the condition that is met where the branch is taken.
+/// Emits the comparison; returns the condition that holds if the branch is taken.
 x86::CondCode Emitter::condition(const Step& step) {
   const isa::Instruction& is = step.instruction;
   if (is.mnemonic == bdnz) {
@@ -183,7 +183,7 @@ void Emitter::emit_jump(const Step& step) {
   take(region_.way_of(step));
 }
 
-/// The interpreter goes to a target that is not known, and notes it.
+/// Leaves to the interpreter for an unknown target, which it records.
 void Emitter::leave_elsewhere(const Step& step) {
   const Node& node = region_.nodes[step.node];
   if (node.targets.size() < kMostTargets && !node.calls && !step.returns()) {
@@ -224,7 +224,7 @@ void Emitter::emit_jump_register(const Step& step) {
     way.node = node.targets[i].second;
     account(way, {});
     a_.js(nodes_[static_cast<std::size_t>(way.node)]);
-    // The interpreter finds the block once more, as if slots had run out at any other edge.
+    // Slots have run out: the interpreter finds the block again, as at any other edge.
     const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
     const Op* const target = region_.nodes[static_cast<std::size_t>(way.node)].first;
     if (setting_.timed) {

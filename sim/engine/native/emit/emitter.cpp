@@ -50,7 +50,7 @@ std::vector<Emitter::Label> Emitter::emit() {
   return entries_;
 }
 
-/// As a handler: rdi op, rsi context, rdx memory, rcx frame, r8 slots, r9 work.
+/// Called like a handler: rdi op, rsi context, rdx memory, rcx frame, r8 slots, r9 work.
 void Emitter::emit_entry(std::size_t number) {
   const Node& node = region_.nodes[number];
   a_.bind(entries_[number]);
@@ -137,7 +137,7 @@ void Emitter::zero_done() {
   }
 }
 
-/// Adds what was done to the frame at rcx.
+/// Adds the activities counted so far to the frame at rcx.
 void Emitter::flush_done() {
   if (!setting_.counts) return;
   for (unsigned i = 0; i < kDoneVectors; ++i) {
@@ -193,7 +193,7 @@ void Emitter::begin_steps(std::span<const Step> steps) {
   begin_wide(steps);
 }
 
-/// As what follows where nothing is known but singles_.
+/// Emits steps at whose start nothing is known but singles_.
 void Emitter::emit_steps(std::span<const Step> steps) {
   begin_steps(steps);
   for (const Step& step : steps) emit_step(step);
@@ -240,7 +240,7 @@ void Emitter::emit_step(const Step& step) {
   }
 }
 
-/// By the interpreter's semantics.
+/// Calls the interpreter's semantics for the step.
 void Emitter::emit_call(const Step& step) {
   const bool directed =
       step.op->handler == setting_.handlers->directed[isa::index(step.instruction.mnemonic)];
@@ -251,7 +251,7 @@ void Emitter::emit_call(const Step& step) {
   }
   end_tallies();
   settle_all();
-  begin_node();  // nobody has a turn now
+  begin_node();  // no x register has a turn now
   singles_.computed = 0;
   mask_of_ = nullptr;
   save_for_call(step.sets);
@@ -270,7 +270,7 @@ void Emitter::emit_call(const Step& step) {
 }
 
 namespace {
-/// True if calls leave the host register alone.
+/// True if calls preserve the host register.
 bool survives(std::int8_t host) {
   return host != kHome && static_cast<unsigned>(host) < kSurviving;
 }

@@ -6,8 +6,8 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
-/// F, as sim/isa/float/fast_x86.h does it: the host's sticky flags accrue, results that are no
-/// number become canonical. Where RISC-V and the host may differ the interpreter goes on.
+/// The F extension, as in sim/isa/float/fast_x86.h: the host's sticky flags accrue, NaN results
+/// become canonical. Where RISC-V and the host may differ, leaves to the interpreter.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -83,7 +83,7 @@ bool Emitter::emit_float(const isa::Instruction& is, const Step& step) {
   }
 }
 
-/// The upper half of the first operand becomes the result's.
+/// The result takes the upper half of the first operand.
 void Emitter::arithmetic(Id id, const isa::Instruction& is, const Step& step) {
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
@@ -120,7 +120,7 @@ Forms forms_of(isa::Mnemonic mnemonic) {
 }
 }  // namespace
 
-/// In the register of the result, where that is an operand too.
+/// Computes in the result's register if that is also an operand's.
 void Emitter::fused(const isa::Instruction& is, const Step& step) {
   Xmm first = get_single(is.rs1, x86::xmm0, step);
   Xmm second = get_single(is.rs2, x86::xmm1, step);
@@ -150,7 +150,7 @@ void Emitter::fused(const isa::Instruction& is, const Step& step) {
   put_single(is.rd, made, {.unboxed = unboxed, .computed = true});
 }
 
-/// The product of infinity and 0 is invalid here even where a NaN is added to it.
+/// RISC-V raises invalid for infinity times 0 even if a NaN is added to the product.
 void Emitter::check_fused(const Xmm& made, const Xmm& first, const Xmm& second) {
   canonical(made, [this, first, second] {
     constexpr int kInvalid = 1;
@@ -166,7 +166,7 @@ void Emitter::check_fused(const Xmm& made, const Xmm& first, const Xmm& second) 
   });
 }
 
-/// The choice that asks next what the comparison finds, if one does; it then needs a mask.
+/// The next choice if it tests this comparison, which then makes a mask; else null.
 const Choice* Emitter::asked_next(const Step& step) const {
   const auto next = std::find_if(ahead_.begin(), ahead_.end(),
                                  [](const Step& each) { return each.kind == Kind::choose; });
@@ -234,7 +234,7 @@ void Emitter::sign(const isa::Instruction& is, const Step& step) {
   put_single(is.rd, made, result);
 }
 
-/// Equal operands differ at most in the signs of zeros: the smaller has all sign bits of both.
+/// Equal operands differ at most in the signs of zeros: OR gives the smaller one, AND the larger.
 void Emitter::least_or_most(const isa::Instruction& is, const Step& step) {
   const bool least = is.mnemonic == fmin_s;
   const Xmm first = get_single(is.rs1, x86::xmm0, step);
@@ -255,7 +255,7 @@ void Emitter::least_or_most(const isa::Instruction& is, const Step& step) {
   });
 }
 
-/// Integers out of range are the interpreter's.
+/// Leaves to the interpreter if an integer is out of range.
 void Emitter::convert(const isa::Instruction& is, const Step& step) {
   constexpr std::uint32_t kOutOfRange = 0x8000'0000;
   constexpr std::uint32_t kTwo32 = 0x4f80'0000;

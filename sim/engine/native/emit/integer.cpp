@@ -2,7 +2,7 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// RV32I, M and Zba without memory and control.
+/// RV32I, M and Zba, without memory access and control flow.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -114,7 +114,7 @@ void Emitter::add_immediate(std::uint8_t rd, std::uint8_t rs1, std::int32_t valu
     a_.lea(made, x86::ptr(from.r64(), by));
 }
 
-/// rd = rs1 OP rs2; eax only where rd is rs2.
+/// rd = rs1 OP rs2; computed in eax only if rd is rs2.
 void Emitter::binary(Id id, const isa::Instruction& is, bool commutes) {
   unsigned first = is.rs1;
   unsigned second = is.rs2;
@@ -201,13 +201,13 @@ bool Emitter::emit_multiply(const isa::Instruction& is) {
   return true;
 }
 
-/// The instruction so many steps behind the one at hand, if nobody leaves there or comes in.
+/// The instruction `steps` + 1 steps after the current one, if it is straight; else null.
 const isa::Instruction* Emitter::straight_ahead(std::size_t steps) const {
   const bool straight = steps < ahead_.size() && ahead_[steps].kind == Kind::straight;
   return straight ? &ahead_[steps].instruction : nullptr;
 }
 
-/// mulh or mulhu and mul of the same operands, in either order.
+/// Emits mulh or mulhu together with a mul of the same operands, in either order.
 bool Emitter::emit_wide_product(const isa::Instruction& is) {
   const auto upper = [](isa::Mnemonic m) { return m == mulh || m == mulhu; };
   const isa::Instruction* const next = straight_ahead(0);
@@ -242,7 +242,7 @@ bool Emitter::emit_wide_product(const isa::Instruction& is) {
   return true;
 }
 
-/// The host traps where the guest's manual gives results: divisors 0 and -1 go apart.
+/// The host traps in cases where RISC-V defines results: divisors 0 and -1 are handled separately.
 void Emitter::emit_divide(const isa::Instruction& is) {
   const bool remainder = is.mnemonic == rem || is.mnemonic == remu;
   const bool is_signed = is.mnemonic == div || is.mnemonic == rem;

@@ -5,8 +5,8 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// Results that nobody has made yet when somebody leaves: of parts of operations on 64 bits, and
-/// of what is put off. They are made in memory first, so that none of them loses an operand.
+/// Pending results when control leaves: of parts of 64-bit operations, and of instructions put off.
+/// They are computed into memory first, so that none of them loses an operand.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -21,7 +21,7 @@ x86::Mem evaluated(std::size_t i) {
 x86::Mem kept(int slot) { return x86::dword_ptr(x86::rsp, stack::kKept + 4 * slot); }
 }  // namespace
 
-/// True if nobody asks for what x holds before it changes: also not operations on the way.
+/// True if nothing reads x before it changes, including pending operations.
 bool Emitter::is_forgotten(unsigned x) const {
   const auto reads = [x](const isa::Instruction& is) { return is.rs1 == x || is.rs2 == x; };
   if (std::ranges::any_of(waiting_, reads)) return false;
@@ -39,14 +39,14 @@ bool Emitter::is_forgotten(unsigned x) const {
 
 const isa::Instruction& Emitter::part_at(std::size_t i) const { return all_steps_[i].instruction; }
 
-/// True of parts that have been passed and whose results may still be asked for.
+/// True for parts already passed whose results may still be needed.
 bool Emitter::is_awaited(std::size_t part) const {
   const WideStep& step = wide_.steps[part];
   if (!step.done || step.operation >= 0 || part >= position()) return false;
   return step.at >= static_cast<int>(position()) || step.needed >= static_cast<int>(position());
 }
 
-/// The results of parts that code leaving now takes along, and their operands.
+/// The results of the wanted parts for code that leaves now, with the parts that they depend on.
 std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) const {
   const int now = static_cast<int>(position());
   std::set<std::size_t> all;
@@ -83,13 +83,13 @@ std::vector<Emitter::Late> Emitter::late_parts(std::vector<std::size_t> wanted) 
   return made;
 }
 
-/// True if the part's result is in no register now.
+/// True if the part's result is not in a register now.
 bool Emitter::is_evaluated(std::size_t part) const {
   const WideStep& step = wide_.steps[part];
   return !step.result || step.at >= static_cast<int>(position());
 }
 
-/// True if the part's operand is not kept: it is made from what its register holds.
+/// True if the part's operand is not kept in memory but in its register.
 bool Emitter::asks(std::size_t part, std::size_t operand) const {
   const WideStep& step = wide_.steps[part];
   return step.slots[operand] < 0 || step.at >= static_cast<int>(position());
@@ -105,7 +105,7 @@ std::vector<Emitter::Late> Emitter::late_parts() const {
   return late_parts(std::move(wanted));
 }
 
-/// For whoever leaves behind the operation at hand. Uses rax.
+/// Keeps words in memory for code that leaves after the current operation. Uses rax.
 void Emitter::keep(const Kept& words) {
   const auto [low, high] = words.words;
   settle_words(1U << low | 1U << high);
@@ -131,7 +131,7 @@ std::vector<Emitter::Late> Emitter::late() const {
 
 namespace {
 
-/// The host's instruction that does the same to eax, or compares where a comparison is asked for.
+/// The host instruction that does the same to eax; for comparisons, cmp.
 Id instruction_for(isa::Mnemonic m) {
   switch (m) {
     case add:
@@ -168,7 +168,7 @@ bool reads_two(isa::Mnemonic m) { return (m >= add && m <= and_) || (m >= mul &&
 
 }  // namespace
 
-/// Into eax, zeros above.
+/// Loads a word into eax, with zeros above.
 void Emitter::fetch(const Word& from) {
   if (from.upper) {
     a_.mov(x86::rax, from.at.as<Gp>().r64());
@@ -178,7 +178,7 @@ void Emitter::fetch(const Word& from) {
   }
 }
 
-/// Uses rax, which holds the result afterwards.
+/// Computes a pending result into late.made and rax.
 void Emitter::evaluate(const Late& late) {
   const isa::Mnemonic m = late.mnemonic;
   const x86::Mem second = x86::qword_ptr(x86::rsp, stack::kOperand);

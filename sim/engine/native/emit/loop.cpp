@@ -5,13 +5,13 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/engine/native/translation.h"
 
-/// Loops: turns of hyperblocks in a row, and rpt.
+/// Loops: unrolled hyperblocks, and rpt.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 
-/// How often a loop is written in a row.
+/// The unroll factor of a loop.
 std::uint32_t Emitter::turns_in_a_row(const Hyperblock& loop) const {
   std::size_t steps = loop.steps.size();
   for (const Step& step : loop.steps) {
@@ -25,8 +25,8 @@ std::uint32_t Emitter::turns_in_a_row(const Hyperblock& loop) const {
       std::bit_floor(std::clamp(kMostSteps / steps, std::size_t{1}, kMost)));
 }
 
-/// The loop, and a label for doing one turn at a time: where slots run out within the turns, or an
-/// rpt has fewer left.
+/// Emits the unrolled loop, then a label for single turns: for when slots run out within the turns,
+/// or an rpt has fewer left.
 void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
   const Step& back = loop.steps.back();
   const Label single = a_.newLabel();
@@ -55,7 +55,8 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
   again_ = single;
 }
 
-/// Steps that are no loop, and a label for the nodes as they stand: where slots run out on the way.
+/// Emits a list that is not a loop, then a label for the plain nodes: for when slots run out within
+/// it.
 void Emitter::emit_stretch(const Hyperblock& block) {
   const Label single = a_.newLabel();
   emit_guard(block, 1, single);
@@ -77,7 +78,7 @@ void Emitter::forget_tallies() {
   both_of_.clear();
 }
 
-/// Goes to `single` where slots may run out at an edge before the last, or an rpt has fewer turns
+/// Goes to `single` if slots may run out at an edge before the last, or an rpt has fewer turns
 /// left.
 void Emitter::emit_guard(const Hyperblock& loop, std::uint32_t times, const Label& single) {
   const auto before = static_cast<std::int64_t>(loop.inner ? times : times - 1);
@@ -92,7 +93,7 @@ void Emitter::emit_guard(const Hyperblock& loop, std::uint32_t times, const Labe
   a_.jb(single);
 }
 
-/// The end of a turn that another one follows.
+/// Emits the end of a turn that is followed by another one.
 void Emitter::emit_again(const Step& step) {
   if (step.kind == Kind::choose) return emit_step(step);
   ++step_;
@@ -109,7 +110,7 @@ void Emitter::emit_again(const Step& step) {
   });
 }
 
-/// The end of the last turn.
+/// Emits the end of the last turn.
 void Emitter::emit_back(const Step& step) {
   const bool ends = step.kind == Kind::loop_end;
   if (!ends) emit_again(step);
@@ -122,7 +123,7 @@ void Emitter::emit_back(const Step& step) {
   go(region_.way_of(step), again_, now.kept);
 }
 
-/// Where no pass is asked for the interpreter faults.
+/// For a count of 0 the interpreter faults.
 void Emitter::emit_loop(const Step& step) {
   const Way& way = region_.way_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);

@@ -3,8 +3,8 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
-/// Loads and stores. Comparisons are in 64 bits, so that sums that wrap fail them; then addresses
-/// may be formed in 64 bits without wrapping.
+/// Loads and stores. Bounds are compared in 64 bits, so that sums that wrap in 32 bits fail;
+/// addresses may then be formed in 64 bits without wrapping.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -12,11 +12,12 @@ using asmjit::imm;
 using enum isa::Mnemonic;
 
 namespace {
-constexpr std::uint32_t kGranule = 8;  // as set_bounds: stores right behind the code are slow
+constexpr std::uint32_t kGranule = 8;  // as in set_bounds: stores right behind the code are slow
 
 }  // namespace
 
-/// Leaves where [address + displacement, + span) is not good, or its begin not aligned to 1 << log.
+/// Leaves if [address + displacement, + span) is out of bounds or does not begin at a multiple of
+/// 1 << log.
 void Emitter::compare(const Gp& address, std::int32_t displacement, unsigned log, bool store,
                       std::uint32_t span, const Step& step) {
   const std::uint32_t base = store ? round_up(setting_.code_end, kGranule) : 0;
@@ -37,7 +38,7 @@ void Emitter::compare(const Gp& address, std::int32_t displacement, unsigned log
   a_.jae(leave_before(step));
 }
 
-/// The operand of an access, once it is known to be good; uses rax.
+/// Emits the bounds check of an access if it is still needed; returns its operand. Uses rax.
 x86::Mem Emitter::address(const Step& step, const Access& access) {
   const PlannedAccess& planned = plan_.accesses[access_++];
   const std::uint32_t bytes = 1U << access.log;
@@ -65,7 +66,7 @@ void Emitter::bring(const Mem& from) {
   a_.prefetcht1(x86::ptr(x86::rdx, static_cast<std::int32_t>(from.offset())));
 }
 
-/// The element of a gather or scatter whose index stands at x[rs2]; its operand uses rax.
+/// The element of a gather or scatter whose index is at address x[rs2]; its operand uses rax.
 x86::Mem Emitter::gathered(const Step& step, std::uint8_t base, unsigned log, bool store) {
   const Mem index = address(step, accesses_of(step.instruction).all[0]);
   a_.movzx(x86::eax, index.cloneResized(2));
@@ -132,7 +133,7 @@ bool Emitter::emit_memory(const isa::Instruction& is, const Step& step) {
   const Accesses accesses = accesses_of(is);
   if (accesses.count == 0) return false;
   const std::size_t first = access_;
-  const auto all = [&] {  // of instructions with one access
+  const auto all = [&] {  // for instructions with one access
     const Mem at = address(step, accesses.all[0]);
     access_ = first;
     return at;

@@ -2,8 +2,8 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
-/// Packed arithmetic and moves, as sim/isa/packed/packed_x86.h does them: upper lanes hold zeros,
-/// which set no flags. What that leaves to its portable form the interpreter does.
+/// Packed arithmetic and moves, as in sim/isa/packed/packed_x86.h: upper lanes hold zeros, which
+/// set no flags. Cases that need that file's portable form are left to the interpreter.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -101,7 +101,7 @@ bool Emitter::emit_packed_half(const isa::Instruction& is, const Step& step) {
   }
 }
 
-/// Four lanes rounded to f16, NaN canonical; uses xmm4.
+/// Rounds four lanes to f16 and makes NaN canonical; uses xmm4.
 void Emitter::narrow(const Xmm& made, const Xmm& from) {
   const Label nan = a_.newLabel();
   const Label done = a_.newLabel();
@@ -118,7 +118,7 @@ void Emitter::narrow(const Xmm& made, const Xmm& from) {
   });
 }
 
-/// NaN lanes, quiet by now, become canonical; uses xmm4.
+/// Makes NaN lanes, which are quiet, canonical; uses xmm4.
 void Emitter::canonical_singles(const Xmm& value) {
   const Label nan = a_.newLabel();
   const Label done = a_.newLabel();
@@ -164,7 +164,7 @@ void Emitter::fused_single(const isa::Instruction& is, const Step& step) {
   put_f(is.rd, x86::xmm2);
 }
 
-/// One rounding: the exact product, the sum rounded to odd, then to f16.
+/// Rounds once: exact product, sum rounded to odd, then rounded to f16.
 void Emitter::fused_half(const isa::Instruction& is, const Step& step) {
   const Xmm product = x86::xmm0;
   const Xmm addend = x86::xmm1;
@@ -191,7 +191,7 @@ void Emitter::fused_half(const isa::Instruction& is, const Step& step) {
   a_.vsubps(error, product, error);
   a_.vsubps(addend, addend, part);
   a_.vaddps(error, error, addend);
-  // Even sums with an error become odd ones, away from zero where the error points there.
+  // Even sums with an error become odd, away from zero if the error points that way.
   const Mem one = lanes(singles(1));
   a_.vpxor(addend, addend, addend);
   a_.vpslld(product, error, imm(1));

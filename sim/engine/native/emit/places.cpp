@@ -4,9 +4,9 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// Where words stand whose values belong together: a value of 64 bits is in the host register of
-/// its lower word. Its upper word may be nowhere else, and is taken out where somebody reads it
-/// alone. Nothing here changes the host's flags but settling.
+/// Places of the words of 64-bit values: the value is in the host register of its lower word. Its
+/// upper word may be nowhere else, and is taken out when it is read alone. Only settling changes
+/// the host's flags.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -17,7 +17,7 @@ std::uint32_t word_bit(unsigned x) { return 1U << x; }
 x86::Mem wide_home(unsigned low) {
   return x86::qword_ptr(x86::rsp, stack::kWide + 8 * static_cast<int>(low));
 }
-/// One word of a value that stands there.
+/// One word of a value in stack::kWide.
 x86::Mem word_home(unsigned low, int at) {
   return x86::dword_ptr(x86::rsp, stack::kWide + 8 * static_cast<int>(low) + at);
 }
@@ -29,7 +29,7 @@ void Emitter::forget_places() {
   apart_ = 0;
 }
 
-/// The host register of a value that is wide.
+/// The host register of a 64-bit value.
 Emitter::Gp Emitter::wide_host(unsigned low) {
   if (hosted(low)) return host(low).r64();
   const std::size_t i = take_turn(low);
@@ -42,7 +42,7 @@ Emitter::Gp Emitter::wide_host(unsigned low) {
   return turn_host(i).r64();
 }
 
-/// The host register in which x, which may be inside another, has a place of its own from now on.
+/// Gives x, which may be in another's upper half, a host register of its own.
 Emitter::Gp Emitter::own_place(unsigned x) {
   inside_ &= ~word_bit(x);
   if (hosted(x)) return host(x);
@@ -52,7 +52,7 @@ Emitter::Gp Emitter::own_place(unsigned x) {
   return turn_host(i);
 }
 
-/// The value of x is about to change: takes out what is inside of it, but for `but`.
+/// Called before x changes: takes the upper word out of its host register, unless it is `but`.
 void Emitter::overwrite(unsigned x, unsigned but) {
   if (x >= mate_.size()) return;
   const unsigned mate = mate_[x];
@@ -67,14 +67,14 @@ void Emitter::overwrite(unsigned x, unsigned but) {
   inside_ &= ~word_bit(x);
 }
 
-/// A register in whose host register x stands as the upper word, but for `but`; 0: none.
+/// A register other than `but` whose host register has x as its upper word; 0: none.
 unsigned Emitter::holder(unsigned x, unsigned but) const {
   for (unsigned low = 1; low < mate_.size(); ++low)
     if (mate_[low] == x && low != but) return low;
   return 0;
 }
 
-/// Leaves the host's flags alone.
+/// Moves x from an upper half to a place of its own. Does not change the host's flags.
 void Emitter::take_out(unsigned x) {
   const unsigned low = holder(x, 0);
   if ((apart_ & word_bit(low)) != 0) {
@@ -87,7 +87,7 @@ void Emitter::take_out(unsigned x) {
   a_.mov(made, made);
 }
 
-/// x alone in its host register, zeros above. Leaves the host's flags alone.
+/// Leaves x alone in its host register, zeros above. Does not change the host's flags.
 void Emitter::narrow(unsigned x) {
   if (x >= mate_.size()) return;
   if ((inside_ & word_bit(x)) != 0) take_out(x);
@@ -104,7 +104,8 @@ void Emitter::narrow(unsigned x) {
   a_.mov(made, made);
 }
 
-/// Keeps the word in a host register before another takes its turn there. False: nothing to keep.
+/// Saves a 64-bit value in memory before its host register goes to another turn. False: it has no
+/// upper word to save.
 bool Emitter::keep_apart(std::size_t i) {
   const auto x = static_cast<unsigned>(shared_[i].x);
   if (x >= mate_.size() || mate_[x] == 0) return false;
@@ -116,14 +117,14 @@ bool Emitter::keep_apart(std::size_t i) {
   return true;
 }
 
-/// As get(); what stands above is not to be used.
+/// Like get(), but the host register's upper half may hold another word.
 Emitter::Gp Emitter::word(unsigned x, const Gp& scratch) {
   if (x == 0 || x >= mate_.size() || mate_[x] == 0 || (inside_ & word_bit(x)) != 0)
     return get(x, scratch);
   return wide_host(x).r32();
 }
 
-/// Where x stands now.
+/// The current place of x.
 Emitter::Word Emitter::place(unsigned x) const {
   if (x == 0) return {imm(0), false};
   if (x >= mate_.size()) throw Defect("no x register");
@@ -139,12 +140,12 @@ Emitter::Word Emitter::place(unsigned x) const {
   return {home(x), false};
 }
 
-/// Where x stands for those who know nothing of its place.
+/// The place of x for code that does not know its current one.
 asmjit::Operand Emitter::last_place(unsigned x) const {
   return hosted(x) ? asmjit::Operand(host(x)) : home(x);
 }
 
-/// Words that stand inside of others, and those.
+/// Notes words in upper halves or in memory, and registers with another word above.
 void Emitter::note_words(Debt& debt) const {
   for (unsigned x = 1; x < mate_.size(); ++x) {
     if ((inside_ & word_bit(x)) != 0 || (apart_ & word_bit(x)) != 0)
@@ -155,7 +156,7 @@ void Emitter::note_words(Debt& debt) const {
       debt.words.push_back({{host(x), false}, host(x)});
 }
 
-/// Uses rax.
+/// Moves a word to its final place. Uses rax.
 void Emitter::settle(const Settled& word) {
   if (word.to.isReg() && !word.from.upper) {
     a_.emit(x86::Inst::kIdMov, word.to, word.from.at);
@@ -165,7 +166,7 @@ void Emitter::settle(const Settled& word) {
   a_.emit(x86::Inst::kIdMov, word.to, x86::eax);
 }
 
-/// Nothing is wide any more, and nothing waits.
+/// Computes all pending parts and splits all 64-bit values into words.
 void Emitter::settle_wide() {
   const std::vector<Late> late = late_parts();
   for (const Late& each : late) evaluate(each);

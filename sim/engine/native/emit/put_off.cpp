@@ -5,10 +5,10 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/wide/values.h"
 
-/// Shifts by constants, and carries, that one of the next instructions takes: nothing is done for
-/// them where they stand. Two shifts whose results are joined to a rotation are one; a carry that
-/// is added or subtracted is the host's. Where somebody else wants a result, or an operand is about
-/// to change, it is made first; where nobody does, never.
+/// Shifts by constants, and carries, that a following instruction consumes: no code is emitted at
+/// their own place. Two shifts joined to a rotation become one rorx; a carry that is added or
+/// subtracted becomes the host's adc or sbb. A result is computed if another instruction reads it
+/// or an operand is about to change; else never.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -18,18 +18,18 @@ using isa::Instruction;
 
 namespace {
 
-constexpr std::size_t kFarthest = 12;  ///< steps from a result to who takes it
+constexpr std::size_t kFarthest = 12;  ///< steps from a result to its consumer
 
 std::uint32_t bit_of(unsigned x) { return 1U << x; }
 
-/// Registers that it is made from.
+/// Registers from which an instruction put off is computed.
 std::uint32_t operands(const Instruction& is) {
   return is.mnemonic == sltu ? bit_of(is.rs1) | bit_of(is.rs2) : bit_of(is.rs1);
 }
 
 bool shifts(const Instruction& is) { return is.mnemonic == slli || is.mnemonic == srli; }
 
-/// True of shifts to the left and to the right whose results are the two parts of a rotation.
+/// True for a left and a right shift whose results are the two parts of a rotation.
 bool rotate(const Instruction& a, const Instruction& b) {
   return shifts(a) && shifts(b) && a.mnemonic != b.mnemonic && a.rs1 == b.rs1 &&
          a.imm + b.imm == kWordBits;
@@ -40,23 +40,23 @@ bool joins(const Instruction& is) {
          (is.mnemonic == or_ || is.mnemonic == xor_ || is.mnemonic == add);
 }
 
-/// True if it adds x to another register, or subtracts x from one.
+/// True if the instruction adds x to another register, or subtracts x from one.
 bool adds(const Instruction& is, unsigned x) {
   if (is.rd == 0 || is.rs1 == 0 || is.rs2 == 0 || is.rs1 == is.rs2) return false;
   return (is.mnemonic == add && (is.rs1 == x || is.rs2 == x)) ||
          (is.mnemonic == sub && is.rs2 == x);
 }
 
-/// True of steps at which nobody leaves.
+/// True for steps at which control cannot leave.
 bool stays(const Step& step) { return step.kind == Kind::pass || is_arithmetic(step); }
 
 }  // namespace
 
-/// True if the next instruction that reads the result does both at once.
+/// True if the next instruction that reads the result can be emitted as one with it.
 bool Emitter::is_taken(const Instruction& is) const {
   if (is.rd == 0 || (!shifts(is) && is.mnemonic != sltu)) return false;
   if (shifts(is) && (is.imm == 0 || is.rs1 == 0)) return false;
-  std::optional<unsigned> other;  // what the result is joined to
+  std::optional<unsigned> other;  // register to which the result is joined
   for (const Instruction& each : waiting_)
     if (rotate(is, each)) other = each.rd;
   std::size_t ahead = 0;
@@ -140,7 +140,7 @@ bool Emitter::emit_carry(const Step& step) {
   return false;
 }
 
-/// The instruction whose result x waits for; null: none.
+/// The instruction put off whose result is x; null: none.
 const Instruction* Emitter::waiting(unsigned x) const {
   const auto found = std::ranges::find(waiting_, x, &Instruction::rd);
   return found == waiting_.end() ? nullptr : &*found;
@@ -155,7 +155,7 @@ void Emitter::make_read(const Step& step) {
   make_all([&](const Instruction& each) { return (step.sets.reads_x & bit_of(each.rd)) != 0; });
 }
 
-/// Makes what is made from registers that the step writes, if it may be read.
+/// Emits instructions put off whose operands the step overwrites, unless their results are dead.
 void Emitter::make_lost(const Step& step) {
   const std::uint32_t written = step.sets.writes_x;
   std::erase_if(waiting_, [&](const Instruction& each) {
@@ -171,7 +171,7 @@ void Emitter::make_all(const std::function<bool(const Instruction&)>& due) {
     make(*found);
 }
 
-/// True if the register is written, after the step at hand, before a read or an exit.
+/// True if after the current step the register is written before any read or exit.
 bool Emitter::is_dead(unsigned x) const {
   for (const Step& step : ahead_) {
     if (!stays(step) || (step.sets.reads_x & bit_of(x)) != 0) return false;
@@ -180,7 +180,7 @@ bool Emitter::is_dead(unsigned x) const {
   return false;
 }
 
-/// After those that are made from what its register holds until then.
+/// Emits an instruction put off, after those that read the old value of its rd.
 void Emitter::make(Instruction is) {
   make_all([&](const Instruction& each) {
     return each.rd != is.rd && (operands(each) & bit_of(is.rd)) != 0;

@@ -10,7 +10,7 @@ namespace tessera::engine::native {
 namespace x86 = asmjit::x86;
 
 void Emitter::begin_node() {
-  // The last of the pool may count choices.
+  // The last registers of the pool may be tallies.
   const auto tallies = static_cast<std::size_t>(std::count_if(
       tallies_.begin(), tallies_.end(), [](const Tally& each) { return each.host.isGp(); }));
   shared_.assign(allocation_.crowded ? std::size(kPool) - allocation_.hosts - tallies : 0, {});
@@ -32,7 +32,7 @@ Emitter::Mem Emitter::home(unsigned x) const {
   return x86::dword_ptr(x86::rbx, context_at::x(x));
 }
 
-/// How many steps are done before the one that needs x next.
+/// Number of steps before the next one that uses x.
 std::size_t Emitter::next_use(int x) const {
   if (x < 0) return ahead_.size();
   if (x >= kFirstShadow) return 0;
@@ -43,8 +43,8 @@ std::size_t Emitter::next_use(int x) const {
   return static_cast<std::size_t>(found - ahead_.begin());
 }
 
-/// The number of the register that x has now: the one that it had, or the one whose x is needed
-/// last; the step at hand keeps its own.
+/// The number of the shared register for x: the one that holds x, or else the one whose x is used
+/// furthest ahead; registers used by the current step stay.
 std::size_t Emitter::take_turn(unsigned x) {
   auto turn = std::find_if(shared_.begin(), shared_.end(),
                            [&](const Turn& each) { return each.x == static_cast<int>(x); });
@@ -66,7 +66,7 @@ Emitter::Gp Emitter::get(unsigned x, const Gp& scratch) {
   return made;
 }
 
-/// Leaves the host's flags alone.
+/// Does not change the host's flags.
 void Emitter::add_to(const Gp& host, std::int32_t by) { a_.lea(host, x86::ptr(host.r64(), by)); }
 
 void Emitter::move_by(unsigned x, std::int32_t by) {
@@ -96,7 +96,7 @@ Emitter::Gp Emitter::get_behind(unsigned x, const Gp& scratch) {
   return turn_host(i);
 }
 
-/// Saves what the host register holds for the x whose turn ends.
+/// Ends an x register's turn in a shared register: writes its value home if it is unsaved.
 void Emitter::vacate(std::size_t i) {
   const Turn& turn = shared_[i];
   if (turn.x < 0 || keep_apart(i)) return;
@@ -106,7 +106,8 @@ void Emitter::vacate(std::size_t i) {
   if (turn.unsaved) a_.mov(home(x), turn_host(i));
 }
 
-/// Leaves the host's flags alone, and operands of arithmetic.
+/// Writes the comparison result of kMask to its x register. Changes neither the host's flags nor
+/// xmm0 to xmm2, which may hold operands.
 void Emitter::answer(const Asked& asked) {
   if (asked.x < 0) return;
   if (asked.inverted) {
@@ -158,7 +159,7 @@ Emitter::Debt Emitter::debt(int next) const {
   return made;
 }
 
-/// Nothing changes of what is known: others go on.
+/// Emits the work of `debt`; the emitter's state stays, as other code goes on from it.
 void Emitter::settle(const Debt& debt) {
   for (const Late& each : debt.late) evaluate(each);
   answer(debt.asked);

@@ -2,10 +2,9 @@
 #include "sim/engine/native/emit/layout.h"
 #include "sim/isa/float/format.h"
 
-/// f registers. Of a binary32 value in a host register the lower half is good at once; its box, the
-/// ones above, is set where somebody reads all of it, and a NaN that arithmetic made becomes
-/// canonical where somebody may tell the difference: results of arithmetic that only arithmetic
-/// and comparisons read are never looked at.
+/// f registers. A binary32 value in a host register has a valid lower half; its box, the ones
+/// above, is set when all of it is read, and a NaN made by arithmetic becomes canonical when the
+/// difference could be seen: results that only arithmetic and comparisons read are never checked.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -26,7 +25,7 @@ Emitter::Mem Emitter::home_f(unsigned f) const {
   return x86::qword_ptr(x86::rbx, context_at::f(f));
 }
 
-/// Whoever enters a node has checked what is needed there.
+/// Starts from what code that enters the node has checked.
 void Emitter::start_singles(std::size_t node) {
   singles_ = {.known = allocation_.singles[node], .unboxed = allocation_.unboxed[node]};
 }
@@ -37,8 +36,8 @@ bool Emitter::is_unboxed(unsigned f) const {
 
 void Emitter::box(const Xmm& value) { a_.vorps(value, value, constant(fp::box<fp::F32>(0))); }
 
-/// A NaN, quiet by now, becomes canonical, behind the code of `before`; the comparison flags
-/// nothing.
+/// Makes a NaN, which is quiet, canonical, after the code of `before`; the comparison sets no
+/// flags.
 void Emitter::canonical(const Xmm& result, const std::function<void()>& before) {
   const Label nan = a_.newLabel();
   const Label done = a_.newLabel();

@@ -3,13 +3,13 @@
 
 #include "sim/engine/native/emit/emitter.h"
 
-/// Branches within turns, over what cannot be done in vain.
+/// Branches within turns, over steps that cannot be executed speculatively.
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
 using asmjit::imm;
 
-/// Registers stand alike at the join, whether the branch was taken or not.
+/// Registers have the same places at the join, whether the branch was taken or not.
 void Emitter::emit_skip(const Choice& choice, const Step& step) {
   const std::vector<Step>& side = choice.sides[0];
   std::uint32_t written = 0;
@@ -33,7 +33,7 @@ void Emitter::emit_skip(const Choice& choice, const Step& step) {
   owe(choice.pass);
 }
 
-/// Adds what the side of a branch costs that is not jumped over.
+/// Adds the extra cost of the side that the branch does not skip.
 void Emitter::count_side(const Step& step) {
   const Spent& more = loops_.choices[step.choice].more;
   const auto tally = tally_of_.find(step.choice);
@@ -50,7 +50,7 @@ void Emitter::count_side(const Step& step) {
   }
 }
 
-/// Steps that the plans of the others do not know.
+/// Emits steps that are not in the current plans, with plans of their own.
 void Emitter::emit_apart(std::span<const Step> steps) {
   AddressPlan plan = std::exchange(plan_, plan_addresses(steps));
   WidePlan wide = std::exchange(wide_, {});
@@ -65,7 +65,7 @@ void Emitter::emit_apart(std::span<const Step> steps) {
   all_steps_ = all;
 }
 
-/// Everything but what is still to be done with other f registers than these.
+/// Does all pending work, of f registers only for `f_registers`.
 void Emitter::do_put_off(std::uint32_t f_registers) {
   make_all([](const isa::Instruction&) { return true; });
   ++step_;
@@ -78,7 +78,7 @@ void Emitter::do_put_off(std::uint32_t f_registers) {
     get_f(static_cast<unsigned>(std::countr_zero(left)), x86::xmm0);
 }
 
-/// The x registers that had turns have them again.
+/// Gives shared registers back to the x registers that had them.
 void Emitter::restore_turns(const std::vector<Turn>& turns) {
   for (std::size_t i = 0; i < turns.size(); ++i) {
     if (shared_[i].x == turns[i].x) continue;

@@ -3,8 +3,8 @@
 #include "sim/engine/native/emit/emitter.h"
 #include "sim/engine/native/emit/layout.h"
 
-/// Operations on 64 bits (wide.h): each is done where its last part stands. What its parts would
-/// have left is made by those who leave before or behind it (late.cpp).
+/// 64-bit operations (wide.h), each emitted at its last part (loads and stores: at the first). Code
+/// that leaves before or after it computes the parts' results (late.cpp).
 namespace tessera::engine::native {
 
 namespace x86 = asmjit::x86;
@@ -24,13 +24,13 @@ void Emitter::begin_wide(std::span<const Step> steps) {
 
 std::size_t Emitter::position() const { return wide_.steps.size() - ahead_.size() - 1; }
 
-/// True if an operation does the work of the step `ahead` steps behind the one at hand.
+/// True if the step `ahead` + 1 steps after the current one is part of an operation.
 bool Emitter::is_wide(std::size_t ahead) const {
   const std::size_t at = wide_.steps.size() - ahead_.size() + ahead;
   return at < wide_.steps.size() && wide_.steps[at].done;
 }
 
-/// Nothing is still to be added to the registers, or to be asked for them.
+/// Does pending additions and comparison results of these registers.
 void Emitter::settle_words(std::uint32_t registers) {
   for (std::uint32_t left = registers; left != 0; left &= left - 1) {
     const auto x = static_cast<unsigned>(std::countr_zero(left));
@@ -38,7 +38,7 @@ void Emitter::settle_words(std::uint32_t registers) {
   }
 }
 
-/// False: the step is no part of an operation.
+/// Returns false if the step is not part of an operation.
 bool Emitter::emit_wide(const Step& step) {
   if (wide_.steps.empty() || !wide_.steps[position()].done) return false;
   before(step);
@@ -159,7 +159,7 @@ void Emitter::wide_binary(Id id, const WideOperation& is) {
   }
 }
 
-/// The host register that holds both words; `scratch` for x0.
+/// The host register that holds both words; `scratch`, cleared, for x0.
 Emitter::Gp Emitter::wide(const Pair& pair, const Gp& scratch) {
   if (pair.high == 0) return get(pair.low, scratch).r64();
   if (mate_[pair.low] == pair.high) return wide_host(pair.low);
@@ -183,7 +183,7 @@ Emitter::Gp Emitter::wide(const Pair& pair, const Gp& scratch) {
   return wide_host(pair.low);
 }
 
-/// Where the result of an operation is to be made.
+/// The host register for the result of an operation.
 Emitter::Gp Emitter::into_wide(const WideOperation& is) {
   const auto [low, high] = is.to;
   const bool makes_high = high != 0 && !is.keeps;
