@@ -4,7 +4,7 @@
 find_program(TILE_CLANG clang-14 REQUIRED)
 find_program(TILE_LLD ld.lld-14 REQUIRED)
 
-# clang-14 knows Zfh and Zba by these names. d only for fld, fsd, fsgnj.d and doubles in f registers;
+# clang-14's names for Zfh and Zba. d only for fld, fsd, fsgnj.d and doubles in f registers;
 # the loader rejects D arithmetic.
 set(TILE_FLAGS
   -target riscv32 -march=rv32imfd_zfh_zba -mabi=ilp32d -mno-relax -mcmodel=medany
@@ -12,7 +12,7 @@ set(TILE_FLAGS
   -falign-functions=8 -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables
   -fno-threadsafe-statics -Wall -Wextra -Werror)
 
-# xtile.h: what tile code includes.
+# Folder of xtile.h, which tile code includes.
 set(XTILE_FOLDER ${PROJECT_BINARY_DIR}/generated/tile)
 file(GLOB GENERATE_HEADER_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/isa/intrinsics*.cpp)
 add_executable(generate_header
@@ -63,7 +63,7 @@ function(tessera_codelets target)
   tessera_embed(${target} ${elf})
 endfunction()
 
-# tessera_folder_codelets(TARGET ROOT): one ELF for each folder under ROOT that holds tile code.
+# tessera_folder_codelets(TARGET ROOT): makes one ELF for each folder under ROOT that holds tile code.
 function(tessera_folder_codelets target root)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/codelets*.cpp ${root}/*.S)
   set(folders)

@@ -33,7 +33,7 @@ function(tessera_embed target)
   if(type STREQUAL "EXECUTABLE")
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${library}>)
   else()
-    # The object itself, since nothing in an archive would refer to it.
+    # Links the object itself: nothing refers to it, so a linker would drop it from an archive.
     target_sources(${target} INTERFACE $<TARGET_OBJECTS:${library}>)
   endif()
 endfunction()

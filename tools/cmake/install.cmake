@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(CMAKE_INSTALL_DOCDIR ${CMAKE_INSTALL_DATADIR}/doc/tessera)
 find_program(GZIP gzip REQUIRED)
 
-# tessera_document(OUTPUT COMMAND...): what the program prints.
+# tessera_document(OUTPUT COMMAND...): makes a document of what the program prints.
 set(DOCUMENT_FOLDER ${PROJECT_BINARY_DIR}/documents)
 file(MAKE_DIRECTORY ${DOCUMENT_FOLDER})
 function(tessera_document output)
@@ -40,7 +40,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the program links: libsystemc, libsz2, libfmt ...
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # the libraries that the program links: libsystemc, libsz2, libfmt ...
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS gnuplot-nox)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS bash-completion)
 include(CPack)

@@ -1,7 +1,7 @@
 # The library for other SystemC platforms: libtessera.a, include/tessera, the CMake package Tessera and
-# pkg-config's tessera.pc. The archive holds one object, everything linked with -r: what is embedded
-# stands in objects that nothing refers to, and no order of archives has to be kept. HDF5, its
-# compression, libpng, libjpeg and AsmJit are in it, their names hidden, so that a platform may link its own.
+# pkg-config's tessera.pc. The archive holds one object, everything linked with -r: embedded files are
+# in objects that nothing refers to, and archives need no order then. It includes HDF5, its compression,
+# libpng, libjpeg and AsmJit with hidden names, so that a platform may link its own.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -1,6 +1,6 @@
-# In the presets release and asan neighbouring files are compiled together, up to sixteen: what they all include is read once, and
-# templates that they share are instantiated and optimised once. So the names in their anonymous namespaces differ. Tests of one
-# folder only, as they use the namespaces of what they test.
+# The presets release and asan compile up to sixteen neighbouring files together: common includes are read once, and common templates
+# instantiated and optimised once. Names in their anonymous namespaces must therefore differ. Tests are joined only within a folder,
+# as they use the namespaces of what they test.
 function(tessera_unity target)
   if(NOT TESSERA_UNITY)
     return()

@@ -1,6 +1,6 @@
 # tessera_version(TARGET): makes the project's version and the commit it is built from part of
-# TARGET (declared in sim/report/version.h). Each build looks anew, as a script (cmake -P): the
-# commit, "-dirty" where tracked files differ from it, "unknown" without git.
+# TARGET (declared in sim/report/version.h). Each build finds them anew, by a script (cmake -P): the
+# commit, "-dirty" if tracked files differ from it, "unknown" without git.
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(SET CMP0053 NEW)  # @NAME@ is left to file(CONFIGURE)
   set(commit unknown)

@@ -1,10 +1,10 @@
 'use strict';
-// The first table: what was achieved, of what could be.
+// The first table: achieved rates beside the peaks.
 
 /** A row of the table; share: of the peak, 0 to 1. */
 const achievedRow = (what, achieved, peak, share, colour, note) => ({what, achieved, peak, share, colour, note});
 
-/** Useful work a second, in the unit of the peak: [value, unit]. */
+/** Useful work per second, in the unit of the peak: [value, unit]. */
 function usefulRate(rate) {
   if (rate.peak_type === 'bytes') return [rate.useful_bytes_per_second, 'B/s'];
   if (rate.peak_type === 'i8' || rate.peak_type === 'i16') return [rate.useful_integer_operations_per_second, 'OP/s'];
@@ -44,7 +44,7 @@ function computingRows(run) {
 
 function exchangeRows(run) {
   const {config: {machine}, bound, traffic: {ports}} = run.report;
-  if (!ports) return [];  // an ideal fabric has none, nor do reports before there were
+  if (!ports) return [];  // an ideal fabric has none, nor do older reports
   const hertz = machine.clock_ghz * 1e9;
   const peak = scaled(ports.peak_bytes_per_second, 'B/s');
   const row = (what, share, note) =>

@@ -72,7 +72,7 @@ function upwardText(context, text, x, y) {
   context.restore();
 }
 
-/** [[middle, text]] side by side, those left out that would touch the one before by `gap` pixels. */
+/** Draws [[middle, text]] side by side; leaves out texts closer than `gap` pixels to the one before. */
 function apartTexts(context, texts, y, gap) {
   let end = -Infinity;
   for (const [middle, text] of texts) {

@@ -1,5 +1,5 @@
 'use strict';
-// Runs beside each other: A, the first, is what the others are measured against.
+// Comparison of runs; A, the first one, is the baseline.
 
 /** A to Z, then A2 to Z2. */
 const letterOf = at => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[at % 26] + (at < 26 ? '' : Math.floor(at / 26) + 1);
@@ -31,7 +31,7 @@ function comparedRows(runs) {
 
 const clocksDiffer = runs => runs.some(run => run.report.config.machine.clock_ghz !== runs[0].report.config.machine.clock_ghz);
 
-/** A number with its change against the first run's. Better is told by the sign and an arrow too, not by the colour alone. */
+/** A number with its change against the first run's. Better is shown by the sign and an arrow, not only by colour. */
 function comparedCell(row, at) {
   const [first, value] = [row.values[0], row.values[at]];
   if (at === 0) return row.shown(value);
@@ -43,7 +43,7 @@ function comparedCell(row, at) {
     `${told} ${better ? '\u25b2' : '\u25bd'}`));
 }
 
-/** The phases of all runs, those first whose times lie farthest apart: [{name, kind, seconds, cycles}]. */
+/** The phases of all runs, largest difference of times first: [{name, kind, seconds, cycles}]. */
 function comparedPhases(runs) {
   const key = phase => `${phase.name}\n${phase.kind}`;
   const named = new Map();
@@ -70,7 +70,7 @@ function comparedConfig(runs) {
     .map(path => [path, ...settings.map(each => each.get(path) ?? '\u2013')]);
 }
 
-/** Bars of the parts of time, a run each, on one scale: seconds, as clocks may differ. */
+/** One bar per run with the parts of its time, on one scale in seconds, as clocks may differ. */
 function drawTimes(canvas, runs) {
   const {context, width} = prepare(canvas, 8 + runs.length * 26);
   const longest = Math.max(...runs.map(run => run.report.time.seconds));
@@ -114,11 +114,11 @@ function drawSteps(canvas, runs) {
     context.fillStyle = colour('--faint');
     context.fillText(seconds(run.report.time.seconds), 20, top + 22);
   });
-  // The axis counts cycles: of the first run, which all are if clocks agree.
+  // The axis counts cycles of the first run; drawn only if all clocks agree.
   if (!clocksDiffer(runs)) drawAxis(context, new Stretch(runs[0].history, 0, wide(runs[0]), width), 4 + runs.length * 50);
 }
 
-/** "B takes 1.390 times the time of A", of several the fastest and the slowest. */
+/** "B takes 1.390 times the time of A"; for several runs, the fastest and the slowest. */
 function comparedTimes(runs) {
   const times = runs.map(run => run.report.time.seconds);
   if (times.every(time => change(time, times[0]) === '=')) return `${runs.length === 2 ? 'both' : 'all'} take the same time`;

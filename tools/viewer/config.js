@@ -4,14 +4,14 @@
 const isObject = value => value !== null && typeof value === 'object' && !Array.isArray(value);
 const isList = value => Array.isArray(value) && value.length > 0 && value.every(isObject);
 
-/** [[path, value]] of a nested object; of a list of objects each stands under its name, or its number. */
+/** [[path, value]] of a nested object; elements of a list of objects are named by their name or number. */
 function flattened(value, path = '') {
   if (isList(value)) return value.flatMap((each, at) => flattened(each, `${path}.${each.layer ?? each.name ?? at}`));
   if (!isObject(value)) return [[path, value]];
   return Object.entries(value).flatMap(([key, inner]) => flattened(inner, path ? `${path}.${key}` : key));
 }
 
-/** Its lists of objects as tables, a row each, and all else as paths and values. */
+/** Lists of objects as tables, one row each, and all else as paths and values. */
 function pathsAndLists(value) {
   const entries = Object.entries(value ?? {});
   const others = Object.fromEntries(entries.filter(([, inner]) => !isList(inner)));

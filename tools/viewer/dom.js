@@ -24,7 +24,7 @@ function tableOf(columns, rows, rowAttributes = () => ({})) {
       row.map((content, i) => cell('td', {...columns[i], title: null}, content))))));
 }
 
-/** A section with its heading; `tools` stand at the right of it. */
+/** A section with its heading; `tools` are at the right of it. */
 function section(id, title, note, tools, ...content) {
   return element('section', {id, 'aria-label': title},
     element('div', {class: 'head'}, element('h2', {}, title),
@@ -47,24 +47,24 @@ function stackedBar(pieces, total, kind = '') {
       style: {width: 100 * piece.value / total + '%', background: `var(${piece.colour})`}})));
 }
 
-/** The meanings of colours or numbers; entries [{ink, name, value, more}], all but the name may be missing. */
+/** A legend; entries [{ink, name, value, more}], where all but the name may be missing. */
 function legend(entries, attributes = {}) {
   return element('div', {class: 'legend', ...attributes}, entries.filter(Boolean).map(({ink, name, value, more}) => element('span', {},
     ink ? element('i', {style: {background: ink.startsWith('--') ? `var(${ink})` : ink}}) : null,
     value === undefined ? name : name + ' ', value === undefined ? null : element('b', {}, value), more)));
 }
 
-/** [[what, value]] as such a line. */
+/** [[what, value]] as a legend. */
 const factLine = (facts, attributes) => legend(facts.map(([name, value]) => ({name, value})), attributes);
 
-/** A canvas that `draw(canvas)` fills while it is on the page, now and after any of these changes. */
+/** A canvas that `draw(canvas)` fills while it is on the page, now and after each of these changes. */
 function canvasOf(label, draw, ...kinds) {
   const canvas = element('canvas', {'aria-label': label});
   drawn(() => { if (canvas.isConnected) draw(canvas); }, ...kinds);
   return canvas;
 }
 
-/** A table of which the rows beyond `few` are folded away. */
+/** A table whose rows beyond `few` are folded away. */
 function foldedTable(columns, rows, few, noun, rowAttributes) {
   const more = rows.length <= few ? null : element('details', {},
     element('summary', {}, `${counted(rows.length - few, noun)} more`), tableOf(columns, rows.slice(few), rowAttributes));
@@ -96,7 +96,7 @@ function download(name, text) {
 /** A heading and rows of cells as CSV. */
 const csvOf = (heading, rows) => [heading, ...rows].map(csvRow).join('');
 
-/** A button that hands out a table as CSV, made when it is pressed. */
+/** A button that saves a table as CSV, which is made when the button is pressed. */
 function csvButton(name, text) {
   return element('button', {title: 'Save as ' + name, click: () => download(name, text())}, 'CSV');
 }

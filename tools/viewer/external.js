@@ -1,5 +1,5 @@
 'use strict';
-// Memory outside the tiles: what was moved, and what each channel did.
+// External memory: bytes moved, and activity by channel.
 
 /** The facts that any external memory has. */
 function factsOf(external, time) {
@@ -8,7 +8,7 @@ function factsOf(external, time) {
     ['operands', `${scaled(external.used_bytes, 'B')} of ${scaled(external.capacity_bytes, 'B')}`]];
 }
 
-/** Nothing for machines without; of a memory of the platform's no channels are known. */
+/** Nothing for machines without external memory; the platform's memory has no known channels. */
 function externalView(run) {
   const {external, time, config} = run.report;
   if (!external) return null;

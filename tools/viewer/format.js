@@ -38,7 +38,7 @@ function percent(share) {
   return `${value !== 0 && Math.abs(value) < 0.1 ? value.toPrecision(1) : value.toFixed(1)} %`;
 }
 
-/** How much `now` differs from `before`: "+4.2 %". */
+/** The difference of `now` from `before`: "+4.2 %". */
 function change(before, now) {
   if (before === now) return '=';
   if (before === 0) return 'new';
@@ -55,5 +55,5 @@ function csvRow(cells) {
   }).join(',') + '\n';
 }
 
-/** A key as people say it: max_error as "max error". */
+/** A key as words: max_error as "max error". */
 const spoken = name => name.replaceAll('_', ' ');

@@ -1,5 +1,5 @@
 'use strict';
-// The supersteps of a run, prepared for questions about any stretch of cycles.
+// The supersteps of a run, prepared for queries about any range of cycles.
 
 class History {
   constructor(steps) {
@@ -9,7 +9,7 @@ class History {
     this.cycles = steps.of('cycles');
     this.begin = this.count > 0 ? this.start[0] : 0;
     this.end = this.count > 0 ? this.start[this.count - 1] + this.cycles[this.count - 1] : 1;
-    // Running sums: what had been spent before superstep i. One more than there are supersteps.
+    // Running sums: cycles spent before superstep i; one entry more than supersteps.
     this.sums = Object.fromEntries(PARTS.map(part => [part, History.runningSum(steps.of(part + '_cycles'))]));
     this.bytes = History.runningSum(steps.of('exchange_bytes'));
     this.most = History.runningSum(steps.of('most_compute_cycles'));
@@ -31,7 +31,7 @@ class History {
     }
     return low - 1;
   }
-  /** The running sum at `cycle`, which cuts its superstep evenly. */
+  /** The running sum at `cycle`, linear within a superstep. */
   until(sums, cycle, i = this.at(cycle)) {
     if (i < 0) return 0;
     const share = Math.min(1, (cycle - this.start[i]) / this.cycles[i]);
@@ -46,7 +46,7 @@ class History {
   }
 }
 
-/** A history a zone, by number: the supersteps of zones lie beside each other. */
+/** One history per zone, by number: supersteps of different zones overlap in time. */
 function historiesOfZones(steps) {
   const zones = steps.find('zone')?.values;
   if (!zones || zones.every(zone => zone === zones[0])) return [new History(steps)];
@@ -55,7 +55,7 @@ function historiesOfZones(steps) {
   return rows.filter(own => own.length > 0).map(own => new History(steps.only(own)));
 }
 
-/** That of the zone that computes most, from which the run's time is accounted. */
+/** The history of the zone that computes most, by which the run's time is accounted. */
 function busiestOf(histories) {
   const computing = histories.map(history => history.sums.compute[history.count]);
   return histories[computing.indexOf(Math.max(...computing))];

@@ -94,7 +94,7 @@ function pressed(event) {
   else if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') timelineKey(event, theRun());
 }
 
-/** Canvases are drawn anew as wide as on paper, light, and back again. */
+/** For printing, redraws canvases at the paper's width in the light theme, and restores them after. */
 function printed(begins) {
   document.documentElement.classList.toggle('printing', begins);
   if (begins) printed.theme = theme();

@@ -62,7 +62,7 @@ function drawLive(canvas, run) {
   context.textAlign = 'left';
 }
 
-/** Bytes of the fullest tile's SRAM and its size; `beside`: of code and lists that have a memory of their own. */
+/** Bytes of the fullest tile's SRAM and its size; `beside`: those of code and lists with a memory of their own. */
 function fullestTile(memory) {
   const sram = memory.max_tile_sram_bytes;
   if (sram === undefined)

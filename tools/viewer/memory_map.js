@@ -1,7 +1,7 @@
 'use strict';
 // The memory map of the fullest tile over time: the program knows each buffer's name and life.
 
-/** Program steps [first, last] that each superstep covers: an exchange and what is computed behind it. */
+/** Program steps [first, last] that each superstep covers: an exchange and the computation after it. */
 function stepsOfSupersteps(steps) {
   const entered = steps.find('program_step')?.values;
   if (!entered) return null;

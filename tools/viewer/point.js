@@ -1,5 +1,5 @@
 'use strict';
-// One point of a sweep: the sections that need its report alone.
+// One point of a sweep: the sections that need only its report.
 
 /** True if its row has numbers: a run's, or a plan's. */
 const hasNumbers = point => point.status === 'done' || point.status === 'predicted';
@@ -11,11 +11,11 @@ async function reportOf(point) {
 const axesText = axes => Object.entries(axes).filter(([, value]) => value !== null)
   .map(([path, value]) => `${path.split('.').at(-1)} ${shownValue(value)}`).join(', ');
 
-/** A plan's predictions: there was no run. */
+/** A plan's predictions, without a run. */
 const predictedFacts = ({prediction}) => element('p', {class: 'facts'}, element('span', {}, 'predicted, not simulated: ', element('b', {}, grouped(prediction.cycles)), ' cycles'),
   element('span', {}, seconds(prediction.seconds)));
 
-/** The sections of a point: its report's, or why it has none. */
+/** The sections of a point's report, or the reason why it has none. */
 async function pointView(point, vectorFlops) {
   const title = element('h2', {}, axesText(point.axes) || 'the only point');
   if (point.report === null)

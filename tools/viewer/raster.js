@@ -1,9 +1,9 @@
 'use strict';
-// Spikes of a sample: neurons over time steps, a band a layer.
+// Spikes of a sample: neurons over time steps, one band per layer.
 
 const RASTER_INKS = ['--compute', '--exchange', '--host', '--link', '--wait'];
 
-/** Bands of the layers from the bottom up, shares of the height: none is too low to be seen. */
+/** Bands of the layers from the bottom up, as shares of the height; each is high enough to be seen. */
 function rasterBands(layers) {
   const all = layers.reduce((sum, layer) => sum + layer.neurons, 0);
   const shares = layers.map(layer => Math.max(layer.neurons / all, 0.12));

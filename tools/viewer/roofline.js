@@ -1,5 +1,5 @@
 'use strict';
-// Roofline: operations a byte against operations a second, under the machine's roofs.
+// Roofline: operations per byte against operations per second, under the machine's roofs.
 
 function rooflineOf(run) {
   const {config, rate, time, work, traffic} = run.report;
@@ -13,7 +13,7 @@ function rooflineOf(run) {
     .filter(([, shape]) => shape)
     .map(([name, shape, of = 'FLOP/s']) => ({name, flops: 2 * shape.macs_per_slot * all, unit: of}));
   const port = fabric.receive_bytes_per_cycle;  // an ideal fabric has none
-  // A tile has one slot a cycle, which holds one vector instruction.
+  // A tile has one slot per cycle, which holds one vector instruction.
   for (const [type, flops] of Object.entries(run.vectorFlops ?? {}))
     flats.push({name: 'vector ' + type, flops: flops * all, unit: 'FLOP/s'});
   flats.sort((a, b) => b.flops - a.flops);
@@ -27,7 +27,7 @@ function rooflineOf(run) {
   for (const phase of run.analysis.phases.slice(0, 12))
     add(phase.name, phase.flops, phase.exchange_bytes, phase.flops / (phase.cycles / hertz), '--exchange', false);
   slopes.unshift({name: 'local memory', bytes: (tile.load_bytes_per_slot + tile.store_bytes_per_slot) * all, ink: '--tensors'});
-  // Counted where the machine has a table of energies, else what the workload says it must move.
+  // Counted bytes if the machine has an energy table, else the bytes that the workload must move.
   const counted = run.report.energy?.work;
   const local = counted ? counted.bytes_loaded + counted.bytes_stored : (rate.useful_bytes_per_second ?? 0) * time.seconds;
   if (local > 0)
@@ -125,7 +125,7 @@ function drawRoofs(context, model, box, x, y, top, taken) {
 
 const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
-/** FLOP a byte where a slope's name begins: as low as the plot shows the slope. */
+/** FLOP per byte where a slope's name begins: the lowest at which the plot shows the slope. */
 function placeOnSlope(context, text, slope, box, x, y, top) {
   const aside = 18;  // a steep name leans back over where it begins
   let at = top / slope.bytes / 1000;
@@ -136,7 +136,7 @@ function placeOnSlope(context, text, slope, box, x, y, top) {
 const pointPlace = (point, box, x, y) => ({x: Number.isFinite(point.intensity) ? x(point.intensity) : box.x + box.width - 8,
   y: Math.min(y(point.rate), box.y + box.height)});
 
-/** Writes a label beside a point where no other one stands; leaves it out if all places are taken. */
+/** Writes a label at a free place beside a point; leaves it out if all places are taken. */
 function placeLabel(context, text, x, y, box, taken) {
   const width = context.measureText(text).width;
   const places = [[11, -10], [11, 11], [-11 - width, -10], [-11 - width, 11], [11, 26], [11, -25], [-11 - width, 26], [-11 - width, -25]]

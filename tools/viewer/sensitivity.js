@@ -1,7 +1,7 @@
 'use strict';
-// How time, energy and area answer to the numbers of the machine: `tessera sensitivity`.
+// How time, energy and area depend on the machine's parameters: `tessera sensitivity`.
 
-/** A bar from the middle, to the left where there is less of it, as long as |log ratio| of `reach`. */
+/** A bar from the middle, to the left for decreases; its length is |log ratio| as a share of `reach`. */
 function changeBar(ratio, reach) {
   const share = Math.min(1, Math.abs(Math.log(ratio)) / reach) * 50;
   return element('div', {class: 'change', 'aria-hidden': 'true'}, element('i', {style: {
@@ -23,7 +23,7 @@ function endCells(stored, end, reach) {
     changeBar(end.time / stored.time, reach)];
 }
 
-/** Nothing where nobody asked. */
+/** Nothing if the run has no sensitivity results. */
 function sensitivityView(run) {
   const stored = run.sensitivity;
   if (!stored) return null;

@@ -1,6 +1,6 @@
 'use strict';
-// Stages of a program, such as layers of a network: cycles, what the busiest tile computed and waited, and how long
-// the busiest port of each kind of stream was busy, or exchanges took where all tiles go together.
+// Stages of a program, such as layers of a network: cycles, computing and waiting of the busiest tile, and busy cycles
+// of the busiest port of each kind of stream, or cycles of exchanges if all tiles synchronise.
 
 /** The longest part of a stage: computing, or a kind of stream. */
 function bindsOf(stage) {

@@ -7,7 +7,7 @@ const categoryColour = name => name === 'exchange' ? '--exchange-lists' : '--' +
 
 const state = {
   runs: [],      // as read; see main.js
-  at: 0,         // which of them the single-run views show
+  at: 0,         // index of the run that single-run views show
   tile: 0,       // chosen tile
   from: 0,       // the cycles that the timeline shows
   to: 1,
@@ -16,7 +16,7 @@ const state = {
 const listeners = {range: [], tile: [], look: []};  // look: theme or size
 const waiting = new Set();
 
-/** Calls `draw` now and in the next frame after any of these changes. */
+/** Calls `draw` now and in the next frame after each of these changes. */
 function drawn(draw, ...kinds) {
   for (const kind of ['look', ...kinds]) listeners[kind].push(draw);
   waiting.add(draw);
@@ -40,7 +40,7 @@ function forgetViews() {
 
 const theRun = () => state.runs[state.at];
 
-/** 'tile 70 (memory)': with its class where the machine has nodes of several. */
+/** 'tile 70 (memory)': with its class if the machine has nodes of several classes. */
 function tileName(run, tile) {
   const name = `tile ${grouped(tile)}`;
   const kind = run.tiles.find('class') ? run.tiles.word('class', tile) : 'tile';

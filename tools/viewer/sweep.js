@@ -1,5 +1,5 @@
 'use strict';
-// The page of a sweep: figures, a table of its points, and of each its sections when it is chosen.
+// The page of a sweep: figures, a table of its points, and the sections of the chosen point.
 
 const AXIS_UNITS = {clock_ghz: 'GHz', sram_kib: 'KiB'};
 
@@ -10,7 +10,7 @@ function sweepColumns(sweep) {
   return [...axes, ...sweep.columns];
 }
 
-/** True if two axes are swept together: each value of one stands with one of the other. */
+/** True if two axes are swept together: each value of one occurs with only one value of the other. */
 function together(one, other) {
   const pairs = new Set(one.values.map((value, at) => JSON.stringify([value, other.values[at]])));
   return pairs.size === new Set(one.values).size && pairs.size === new Set(other.values).size;
@@ -30,10 +30,10 @@ const isWhole = column => column.whole ??= column.values.every(value => value ==
 const cellText = (value, column) => value === null ? '' : typeof value !== 'number' ? String(value)
   : isWhole(column) ? grouped(value) : column.axis ? String(value) : Math.abs(value) < 0.01 ? smallNumber(value) : scaled(Number(value.toPrecision(4)), '');
 
-/** The column of a run's time, else of a plan's. */
+/** The column of a run's time, else that of a plan's time. */
 const timeOf = columns => columns.find(column => column.path === 'time.cycles') ?? columns.find(column => column.path === 'prediction.cycles');
 
-/** The figure's first choice: time over the axis of numbers with most values. */
+/** The figure's initial choice: time over the numeric axis with the most values. */
 function firstChoice(columns) {
   const different = column => new Set(column.values).size;
   const axes = columns.filter(column => column.axis && varies(column));

@@ -1,5 +1,5 @@
 'use strict';
-// Figures of a sweep: any number over any other, coloured by a third; or two axes and a colour.
+// Figures of a sweep: any column over any other, coloured by a third; or two axes and a colour.
 
 const SERIES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8a8f94'];
 
@@ -77,7 +77,7 @@ function drawAxes(context, box, across, up, titles) {
   context.textAlign = 'left';
 }
 
-/** Points [{at, x, y}] that are shown, as drawn, for the tip; colours stay those of all points. Points of a series are joined where x tells them apart. */
+/** Draws the shown points; returns them as [{at, x, y}] for the tip. Colours stay those of all points. Points of a series are joined if their x differ. */
 function drawSweep(canvas, allX, allY, tint, sweep) {
   const [x, y] = [shownOf(allX, sweep), shownOf(allY, sweep)];
   const {chosen} = sweep;

@@ -1,13 +1,13 @@
 'use strict';
-// Which points of a sweep the page shows: those whose axes have chosen values.
+// Filters of a sweep: the page shows the points whose axes have chosen values.
 
-/** Beyond so many values an axis is filtered by its least and most. */
+/** An axis with more values is filtered by a minimum and a maximum. */
 const MOST_VALUES = 24;
 
-/** A column with the values of the points that are shown alone. */
+/** A column with the values of only the shown points. */
 const shownOf = (column, sweep) => ({...column, values: column.values.map((value, at) => sweep.shown[at] ? value : null)});
 
-/** True if an axis lets the point through; all pass if nothing is chosen. */
+/** True if the point passes an axis's filter; all pass if nothing is chosen. */
 function passes(filter, at) {
   const value = filter.column.values[at];
   if (filter.ranged) return (filter.least === null || (value !== null && value >= filter.least)) &&
@@ -15,7 +15,7 @@ function passes(filter, at) {
   return filter.chosen.size === 0 || filter.chosen.has(value);
 }
 
-/** "3 do not fit, 1 wrong" of the points that are shown but not done. */
+/** "3 do not fit, 1 wrong": counts of the shown points that are not done. */
 function toldStatus(sweep) {
   const counts = new Map();
   sweep.points.forEach((point, at) => {
@@ -33,7 +33,7 @@ function filterOf(column) {
   return {column, values, ranged, chosen: new Set(), least: null, most: null};
 }
 
-/** A button a value, with how many points it would leave; `count` shows them anew. */
+/** One button per value with the number of points that it would leave; `count` updates the numbers. */
 function valueButtons(filter, change) {
   const buttons = filter.values.map(value => element('button', {'aria-pressed': 'false', click: () => {
     if (!filter.chosen.delete(value)) filter.chosen.add(value);
@@ -69,7 +69,7 @@ function sweepFilter(sweep, columns, change) {
   if (filters.length === 0) return null;
   const told = element('p', {role: 'status'});
   const rows = filters.map(filter => ({filter, ...(filter.ranged ? rangeInputs : valueButtons)(filter, () => apply())}));
-  /** By value of an axis: the number of points that the other axes let through. */
+  /** By value of an axis: the number of points that pass the other axes' filters. */
   const countsOf = filter => {
     const counts = new Map();
     sweep.points.forEach((_, at) => {

@@ -1,7 +1,7 @@
 'use strict';
-// Beside the map: how a metric spreads over the tiles, and the numbers of the chosen tile.
+// Beside the map: the distribution of a metric over the tiles, and the numbers of the chosen tile.
 
-/** Least, largest and mean of a metric. */
+/** Minimum, maximum and mean of a metric. */
 function spread(values) {
   let low = Infinity;
   let high = -Infinity;
@@ -12,7 +12,7 @@ function spread(values) {
   return {low, high, mean: sumOf(values) / Math.max(1, values.length)};
 }
 
-/** The range that the map's colours span: without the lowest 2 % where they would take a third of it. */
+/** The range that the map's colours span, without the lowest 2 % if these would take a third of it. */
 function colourRange(metric) {
   if (metric.range) return metric.range;
   const sorted = Float64Array.from(metric.values).sort();
@@ -23,7 +23,7 @@ function colourRange(metric) {
   return metric.range;
 }
 
-/** How many tiles lie in each of `bins` equal ranges from low to high. */
+/** The number of tiles in each of `bins` equal ranges from low to high. */
 function histogram(values, low, high, bins) {
   const counts = new Uint32Array(bins);
   for (const value of values)
@@ -65,7 +65,7 @@ function tileFacts(run, metric) {
   const tile = state.tile;
   const {mean, high} = spread(metric.values);
   const canvas = element('canvas', {'aria-label': `How ${metric.title} spreads over the tiles`});
-  queueMicrotask(() => { if (canvas.isConnected) drawHistogram(canvas, metric); });  // once it stands on the page
+  queueMicrotask(() => { if (canvas.isConnected) drawHistogram(canvas, metric); });  // once it is on the page
   const cell = (name, shown) => [name, shown];
   const of = name => run.tiles.of(name)[tile];
   const cycles = run.report.time.cycles;

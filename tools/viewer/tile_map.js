@@ -1,7 +1,7 @@
 'use strict';
 // All tiles as a map, coloured by a metric; one tile is chosen.
 
-/** The operations that `flops` counts: on an array of cores in i8 or i16 the matrix unit's integer operations. */
+/** The operations that `flops` counts: on an array of cores in i8 or i16, integer operations of the matrix unit. */
 function operationsName(report) {
   return ['i8', 'i16'].includes(report.rate.peak_type) ? 'integer operations' : 'floating-point operations';
 }
@@ -33,7 +33,7 @@ function tileMetrics(run) {
   return found;
 }
 
-/** A wide grid; one whose rows are all full if there is one of about that shape. */
+/** A wide grid, with all rows full if there is one of about that shape. */
 function tileGrid(count, width) {
   const ideal = Math.ceil(Math.sqrt(count * 2.5));
   let columns = Math.min(count, ideal);

@@ -1,7 +1,7 @@
 'use strict';
-// Under the timeline: what each tile did in each superstep, a row a tile.
+// Below the timeline: activity of each tile in each superstep, one row per tile.
 
-const TILE_PARTS = ['compute', 'exchange', 'wait'];  // the planes; what is left is idle at the barrier
+const TILE_PARTS = ['compute', 'exchange', 'wait'];  // the planes; the rest is idle at the barrier
 
 /** Shares of a tile's time by row (one or several supersteps), at steps of half the detail. */
 class TileHistory {
@@ -50,8 +50,8 @@ function computingShades() {
     packed(low.map((from, c) => from + share / 255 * (high[c] - from))));
 }
 
-/** Where supersteps are wide, each pixel shows what one tile did at one moment; of many tiles in one
- *  pixel evenly spread ones are taken. Where they are narrow: the share of computing, as a shade. */
+/** If supersteps are wide, each pixel shows the activity of one tile at one moment; of many tiles in a
+ *  pixel, evenly spread ones are chosen. If they are narrow, a shade shows the share of computing. */
 function drawTileRows(context, stretch, run, top, height) {
   const {history, tileHistory: tiles} = run;
   const columns = Math.max(1, Math.floor(stretch.plot));
@@ -94,7 +94,7 @@ function drawTileRows(context, stretch, run, top, height) {
   markTileRow(context, tiles.shown, top, height, columns);
 }
 
-/** Lines between rows that are tall enough. */
+/** Draws lines between rows that are tall enough. */
 function separateRows(context, {from, to}, top, height, width) {
   if (height / (to - from) < 6) return;
   context.fillStyle = colour('--paper');
@@ -137,7 +137,7 @@ function zoomTiles(run, share, factor) {
   changed('range');
 }
 
-/** The whole run, all tiles. */
+/** Shows the whole run, all tiles. */
 function showAll(run) {
   if (run.tileHistory) run.tileHistory.shown = {from: 0, to: run.tileHistory.tiles};
   showRange(run.history.begin, run.history.end);

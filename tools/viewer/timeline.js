@@ -1,12 +1,12 @@
 'use strict';
-// Supersteps over time. Where a superstep is wider than a few pixels it is drawn as itself, else as
-// the share of each part in a column of pixels.
+// Supersteps over time. A superstep wider than a few pixels is drawn individually, others as the
+// share of each part in a column of pixels.
 
 const GUTTER = 92;     // left of the tracks, for their names
-const WIDE = 3;        // pixels from which a superstep is drawn by itself
+const WIDE = 3;        // least width in pixels of a superstep drawn individually
 const SHOWN_ORDER = ['wait', 'exchange', 'link', 'host', 'compute', 'sync'];
 
-/** The scale of a timeline's drawing: where cycles lie on the canvas, and which to show. */
+/** The scale of a timeline: places of cycles on the canvas, and the range shown. */
 class Stretch {
   constructor(history, from, to, width) {
     Object.assign(this, {history, from, to, width, plot: width - GUTTER - 2});
@@ -14,10 +14,10 @@ class Stretch {
   }
   x(cycle) { return GUTTER + (cycle - this.from) * this.scale; }
   cycle(x) { return this.from + (x - GUTTER) / this.scale; }
-  /** Calls each(superstep, x, width) for those wide enough to be drawn by themselves. */
+  /** Calls each(superstep, x, width) for those wide enough to be drawn individually. */
   wide(each) {
     const {history} = this;
-    // Few supersteps can be wide: walk only over the stretch, and skip what is narrow.
+    // Few supersteps can be wide: walk only over the range, and skip narrow ones.
     for (let i = Math.max(0, history.at(this.from)); i < history.count && history.start[i] < this.to; ++i) {
       const width = history.cycles[i] * this.scale;
       if (width >= WIDE) each(i, this.x(history.start[i]), width);
@@ -82,7 +82,7 @@ function drawNames(context, stretch, run, top, height) {
   });
 }
 
-/** A filled line; value(from, to) of each column of pixels, `most` at the top. */
+/** A filled line of value(from, to) per column of pixels; `most` is at the top. */
 function drawLevel(context, stretch, top, height, most, value, ink) {
   context.fillStyle = colour(ink);
   for (let x = 0; x < stretch.plot; ++x) {
@@ -103,7 +103,7 @@ function levelTracks(run) {
     return most > 0 ? over(history.mean, from, to) / most : 0;
   }}];
   if (run.report.traffic.exchange_bytes > 0) {
-    // A superstep's bytes move during its exchange part alone.
+    // A superstep's bytes move only during its exchange part.
     const rate = (from, to) => over(history.bytes, from, to) / Math.max(1e-9, over(history.sums.exchange, from, to));
     const port = machine.fabric.receive_bytes_per_cycle ?? 0;  // an ideal fabric has no rate
     const moved = history.steps.of('exchange_bytes').map((bytes, i) =>
@@ -117,7 +117,7 @@ function levelTracks(run) {
   return tracks;
 }
 
-/** `hertz`, if given: the stretch's length is written below. */
+/** The axis of cycles; with `hertz`, the range's length in cycles and seconds is written below. */
 function drawAxis(context, stretch, top, hertz = 0) {
   context.fillStyle = colour('--soft');
   context.textAlign = 'center';
@@ -138,7 +138,7 @@ function drawAxis(context, stretch, top, hertz = 0) {
   context.textAlign = 'left';
 }
 
-/** The whole run in one strip. Drawn once a width and theme. */
+/** The whole run in one strip, drawn once per width and theme. */
 function overviewStrip(run, width) {
   const key = `${width} ${theme()} ${devicePixelRatio}`;
   if (run.overview?.key === key) return run.overview.strip;
@@ -151,7 +151,7 @@ function overviewStrip(run, width) {
   return strip;
 }
 
-/** That strip, with a window on what is shown below. */
+/** The strip with a window that marks the range shown below. */
 function drawOverview(context, run, width) {
   const all = new Stretch(run.history, run.history.begin, run.history.end, width);
   context.globalAlpha = 0.55;

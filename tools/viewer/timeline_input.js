@@ -1,5 +1,5 @@
 'use strict';
-// The timeline on the page: wheel and drag, keys, what the tip says.
+// The timeline on the page: wheel and drag, keys, the tip's text.
 
 function superstepTip(event, run, i) {
   const {steps} = run.history;
@@ -17,12 +17,12 @@ function superstepTip(event, run, i) {
   tip.show(event, `${grouped(i)}  ${steps.word('name', i)}`, rows);
 }
 
-/** Zooms by `factor` (below 1: nearer) around a cycle. */
+/** Zooms by `factor` (below 1: in) around a cycle. */
 function zoomAround(cycle, factor) {
   showRange(cycle - (cycle - state.from) * factor, cycle + (state.to - cycle) * factor);
 }
 
-/** Where an event lies on the timeline: pixels, and the share of the tiles' rows if it is over them. */
+/** Place of an event on the timeline: pixels, cycle, and the share of the tile rows' height if it is over them. */
 function placeOf(event, canvas, run, view) {
   const box = canvas.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];

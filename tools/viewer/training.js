@@ -1,7 +1,7 @@
 'use strict';
-// Loss and accuracy of a training, and what its parts take of memory.
+// Loss and accuracy of a training, and memory of its parts.
 
-/** Up to so many steps each has a mark. */
+/** Up to this many steps, each one has a mark. */
 const FEW_STEPS = 40;
 const anyNumber = values => values.some(Number.isFinite);
 
@@ -29,7 +29,7 @@ function drawTraining(canvas, {loss, accuracy}) {
   const line = (values, most, ink) => {
     context.strokeStyle = colour(ink);
     context.beginPath();
-    let joined = false;  // a value that is no finite number is a gap
+    let joined = false;  // a value that is not finite is a gap
     values.forEach((value, i) => {
       if (Number.isFinite(value)) joined ? context.lineTo(x(i), y(value / most)) : context.moveTo(x(i), y(value / most));
       joined = Number.isFinite(value);

@@ -1,9 +1,9 @@
 'use strict';
-// Published numbers beside simulated ones: every set with its source, its deviations and their gates.
+// Published beside simulated numbers: every set with its source, its deviations and their gates.
 
 const comparable = point => point.fits && point.published !== 0 && point.simulated !== null;
 const ratioOf = point => point.simulated / point.published;
-/** How far a point was recorded from what is published, as a share of that; 0: not recorded. */
+/** A point's recorded deviation from the published number, as a share of that; 0: not recorded. */
 const allowed = point => point.within || (point.within_absolute && point.published ? point.within_absolute / Math.abs(point.published) : 0);
 const shortNumber = value => value === null || value === 0 ? '\u2013' : Math.abs(value) >= 1000 ? grouped(value) : String(Number(value.toPrecision(4)));
 const deviation = point => { const by = 100 * (ratioOf(point) - 1); return `${by >= 0 ? '+' : '\u2212'}${Math.abs(by).toFixed(1)} %`; };
@@ -48,7 +48,7 @@ function drawAgreement(canvas, points) {
   for (const point of points) {
     const gate = allowed(point);
     context.strokeStyle = colour('--sync');
-    if (gate > 0 && gate < 1) {  // around what is published: the point must lie within
+    if (gate > 0 && gate < 1) {  // around the published number: the point must lie within
       context.beginPath();
       context.moveTo(x(point.published), y(point.published * (1 - gate)));
       context.lineTo(x(point.published), y(point.published * (1 + gate)));
@@ -159,7 +159,7 @@ function setView(set) {
     ...set.crossings.map(text => element('p', {style: {margin: '2px 0'}}, text)), pointTable(set));
 }
 
-/** One row a set: how many points, their median and worst ratio. */
+/** One row per set: number of points, their median and worst ratio. */
 function setsTable(sets) {
   const rows = sets.map(set => {
     const ratios = set.points.map(point => point.ratio).filter(ratio => ratio !== null).sort((a, b) => a - b);
@@ -173,7 +173,7 @@ function setsTable(sets) {
     {name: 'median', n: true, title: 'of simulated / published'}, {name: 'farthest', n: true, title: 'from 1, of simulated / published'}, {name: 'accuracy', title: 'beside what is published, by the gate of its kind of evidence'}, {name: 'regression', title: 'beside our own record'}], rows, () => ({class: 'more'})));
 }
 
-/** One row a kind of evidence: all its points together, and the gate that each of its sets must keep to. */
+/** One row per kind of evidence: all its points together, and the gate of each of its sets. */
 function totalsTable(totals, near) {
   const shown = value => value === null ? '\u2013' : value.toFixed(3);
   const rows = totals.map(total => [element('span', {title: total.meaning}, total.kind), String(total.sets), String(total.points), shown(total.median), shown(total.mean),
@@ -182,7 +182,7 @@ function totalsTable(totals, near) {
     {name: `within ${near}\u00d7`, n: true}, {name: 'sets that reproduce', n: true}, {name: 'gate of each set'}], rows, () => ({class: 'more'})));
 }
 
-/** Each model's description in its header; what it leaves out stands apart. */
+/** Each model's description from its header; what it leaves out is shown separately. */
 function modelledView(models) {
   return section('modelled', 'What is modelled and what is not', 'as each model\u2019s header says', [], element('div', {class: 'wide'},
     tableOf([{name: 'model', class: 'path'}, {name: 'what it does'}, {name: 'what it leaves out'}], models.map(({file, says}) => {

@@ -33,7 +33,7 @@ function phaseTable(run) {
     element('span', {}, phase.name, phase.kind === 'exchange' ? element('span', {class: 'soft'}, ' (exchange)') : null),
     grouped(phase.supersteps), grouped(phase.cycles), percent(phase.cycles / total),
     stackedBar(partPieces(phase.parts, phase.cycles), phases[0].cycles, 'thin'), boundPill(phase.bound),
-    ...phase.supersteps === 0 ? ['\u2013', '\u2013', '\u2013', '\u2013']  // of the host: no tile takes part
+    ...phase.supersteps === 0 ? ['\u2013', '\u2013', '\u2013', '\u2013']  // host phases: no tile takes part
       : [phase.imbalance.toFixed(2), grouped(phase.most_compute - phase.mean_compute),
         tileLink(phase.critical_tile), percent(phase.critical_cycles / Math.max(1, phase.cycles))]]);
   return tableOf(columns, rows, () => ({class: 'more'}));
@@ -64,7 +64,7 @@ function shownFact(value) {
   return Number.isInteger(value) ? grouped(value) : value.toPrecision(4);
 }
 
-/** One row a run of the program, where it ran several times on other inputs. */
+/** One row per run of the program, if it ran several times with different inputs. */
 function runsTable(run) {
   const runs = run.report.runs ?? [];
   if (runs.length < 2) return null;

@@ -1,6 +1,6 @@
 'use strict';
-// The meanings of the page's words, as `tessera explain` gives them: headings, columns, rows,
-// legends and choices get them as their titles.
+// Explanations of the page's words, the texts of `tessera explain`, as tooltips of headings, columns,
+// rows, legends and choices.
 
 /** Compared without case, with blanks for _ and -. */
 const plainWord = text => text.toLowerCase().replaceAll('\u2019', '\'').replace(/[_-]/g, ' ').trim();
@@ -18,11 +18,11 @@ function readWords() {
   words.labels = new Map(Object.entries(told.labels ?? {}));
 }
 
-// Where the words of a section stand in report.json: its own come first.
+// Sections of report.json whose words a page section uses first.
 const WORD_SECTIONS = {contexts: 'stalls', where: 'phase', memory: 'memory', energy: 'energy',
   exchange: 'traffic', training: 'results', config: ''};
 
-/** The section's meanings, if there are several; a config key's path has its own. */
+/** The meanings of a text: those of its section first; a config key has one by its path. */
 function meaningsOf(text, section = '') {
   const wanted = plainWord(text.replace(/\[\d+\]/g, '[]'));
   const direct = [wanted, `machine.${wanted}`].flatMap(name => words.names.get(name) ?? []);
@@ -40,7 +40,7 @@ function meaningOf(text, section) {
   return meaningsOf(text, section).map(each => `${each.name}: ${each.text}`).join('\n');
 }
 
-/** The text that an element begins with: its numbers stand behind, or in elements of their own. */
+/** The text that an element begins with; numbers follow it or are in elements of their own. */
 const ownText = node => [...node.childNodes].find(child => child.nodeType === Node.TEXT_NODE)?.data.trim() ?? '';
 
 /** The word itself, or without its numbers, or behind its colon: "Tile 3", "Memory: code". */
@@ -58,7 +58,7 @@ function entitle(root) {
   }
 }
 
-/** From now on what is put into `root` gets its titles. */
+/** Gives tooltips to everything put into `root` from now on. */
 function watchWords(root) {
   readWords();
   entitle(root);
