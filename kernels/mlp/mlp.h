@@ -44,9 +44,9 @@ class Mlp : public Workload {
   friend class NetworkStatement;
   /// The program of a plan; the plan outlives it.
   [[nodiscard]] plan::Described describe(const NetworkPlan& plan) const;
-  /// Chooses the plan.
-  /// `group`: of a copy's tiles.
+  /// Candidate plans; `group`: costs of a machine with one copy's tiles.
   [[nodiscard]] std::vector<NetworkPlan> plans(MachineCosts& group, const TileConfig& tile) const;
+  /// Chooses plan_ and returns its prediction.
   plan::Found search(MachineCosts& costs);
   [[nodiscard]] std::uint32_t steps() const { return turns_.steps; }
   [[nodiscard]] bool scaled() const { return options_.halves() && options_.train; }

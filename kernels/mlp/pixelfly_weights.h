@@ -8,10 +8,10 @@
 #include "kernels/mlp/layer.h"
 #include "kernels/spmm_static/product.h"
 
-/// Where the weights of a pixelfly layer lie: at rest, and as its products take them.
+/// Layouts of the weights of a pixelfly layer: at rest, and as its products read them.
 namespace tessera::mlp {
 
-/// Where a block is among those that are dealt.
+/// A block's number in distribution order, by its row and column.
 class BlockNumbers {
  public:
   explicit BlockNumbers(const pixelfly::Sampled& gradient) {
@@ -29,8 +29,8 @@ class BlockNumbers {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> numbers_;
 };
 
-/// How weights lie at rest: blocks as their gradients are dealt and lie, in equal parts on all
-/// tiles.
+/// Layout of weights at rest: blocks in the distribution and order of their gradients, in equal
+/// parts on all tiles.
 struct AtRest {
   explicit AtRest(const pixelfly::Sampled& gradient)
       : of(gradient),
@@ -58,15 +58,15 @@ struct AtRest {
   BlockNumbers number;
 };
 
-/// The values of a product's matrix as it takes them, in an array: blocks in the order of its deal,
-/// each [run of outputs][input][output].
+/// The values of a product's matrix in an array: blocks in the product's distribution order, each
+/// [run of outputs][input][output].
 struct Values {
   Values(const spmm_static::Partition& of, BufferId in)
       : partition(of), storage(of.value_storage()), array(in) {}
 
   [[nodiscard]] std::uint64_t run() const { return partition.shape.y_depth(); }
-  /// Calls take(output, input, number, count) for the elements that a tile holds: as many outputs
-  /// of one input, of which the first is element `number` of the tile; at most `most` at once,
+  /// Calls take(output, input, number, count) for the elements on a tile, in pieces of `count`
+  /// outputs of one input, the first being element `number` of the tile; `count` is at most `most`,
   /// which divides the outputs of a run.
   template <class Take>
   void for_runs(Tile tile, std::uint64_t most, const Take& take) const {
@@ -90,43 +90,42 @@ struct Values {
   BufferId array;
 };
 
-/// Weights at rest, in an array, that a product takes: columns [first, end), whose numbers begin at
-/// `input` of its inputs where its outputs are rows, at 0 of its outputs otherwise.
+/// Weights at rest that a product reads: columns [first, end). If the product's outputs are rows,
+/// column `first` is its input `input`; else it is its output 0.
 struct Taking {
   std::shared_ptr<const AtRest> from;
   BufferId array;
   std::shared_ptr<const Values> to;
-  bool rows;  ///< its outputs are rows at rest, its inputs columns; or the other way round
+  bool rows;  ///< the product's outputs are rows at rest, its inputs columns; else the reverse
   std::uint64_t first, end;
   std::uint64_t input = 0;
 
-  /// True if the outputs of an input lie side by side at rest, as the product takes them.
+  /// True if the outputs of an input are contiguous at rest, as the product reads them.
   [[nodiscard]] bool lies() const { return rows == from->of.down(); }
 };
 
-/// Copies of values that lie as the product takes them.
+/// Pulls values that are stored in the order in which the product reads them.
 void pull_copies(const Taking& taking, Tile tile, Pulls& pulls);
 
-/// Turns what does not, in steps of its own: from lines at rest to the outputs of an input. All are
-/// of the same weights.
+/// States steps that transpose values stored in the other order. All `takings` are of the same
+/// weights.
 void add_turned(training::Statement& statement, const std::vector<Taking>& takings);
 
-/// Gamma of a pixelfly layer, W = gamma S + (1 - gamma) U V^T with b beside it, fixed or learned.
-/// Every turn the tiles that hold S and U multiply them into copies, which products take, and
-/// gradients with respect to these copies become those of S and U where they lie. A learned gamma
-/// is an f32 parameter on tile 0: each turn sends it to those tiles, and its gradient is added up
-/// over them.
+/// Gamma of a pixelfly layer, W = gamma S + (1 - gamma) U V^T with b not scaled, fixed or learned.
+/// In every turn the tiles that hold S and U scale them into copies, which products read, and scale
+/// gradients with respect to these copies to those of S and U. A learned gamma is an f32 parameter
+/// on tile 0: each turn sends it to those tiles, and its gradient is summed over them.
 class PixelflyGamma {
  public:
-  /// `w`: S, b in the block column behind the inputs, U from column `first_of_u` on.
+  /// `w`: S, b in the block column after the inputs, U from column `first_of_u` on.
   PixelflyGamma(training::Statement& statement, const LayerContext& context,
                 std::shared_ptr<const AtRest> w, std::uint64_t first_of_u);
 
-  /// States the steps that make copies of `weights`; they lie likewise.
+  /// States the steps that make scaled copies of `weights`, in the same layout.
   BufferId multiply(BufferId weights);
   /// States the steps from the gradients of the copies to those of S, U and gamma.
   void add_gradients(const Parameters& w);
-  /// Learned gamma, if it is.
+  /// Gamma, if it is learned.
   [[nodiscard]] const std::optional<Parameters>& parameter() const { return parameter_; }
 
  private:

@@ -69,15 +69,15 @@ struct Extent {
   const std::vector<std::vector<float>>& tested;
 };
 
-/// How many steps' gradients overflow f16, for predictions: the first steps are done plainly, as
-/// many as 100 MFLOP have, at least one of up to a GFLOP; none is expected to where that is more.
-/// At a fixed scale as many of all others do; a dynamic one that came down overflows again wherever
-/// it doubles.
+/// Number of steps whose gradients overflow f16, for predictions. The plain network runs the first
+/// steps, up to 100 MFLOP, at least one step of up to a GFLOP; for larger steps no overflow is
+/// expected. At a fixed scale the other steps overflow at the same rate; a dynamic scale that was
+/// halved overflows again whenever it doubles.
 training::Skips expected_skips(const Options& options, const Data& data,
                                const std::vector<Linear>& linears, const training::Turns& turns,
                                std::uint64_t flops_a_step);
 
-/// A training for each seed of perturbations, by as many threads.
+/// One training per seed of perturbations, by threads in parallel.
 std::vector<Trained> train_plainly(const Options& options, const Data& data,
                                    const std::vector<Linear>& linears, const Extent& extent,
                                    std::span<const std::uint64_t> seeds, HostThreads& threads);

@@ -11,65 +11,65 @@ namespace tessera::mlp {
 
 using butterfly::RowPass;
 
-/// Numbers that several tiles apply and each of them keeps a share of: pieces of `from` bytes of
-/// gradients, which are sums in f32, and of `to` bytes as tiles apply them.
+/// Parameters that several tiles apply, each of which keeps a share. A piece has `from` bytes of
+/// gradients, which are sums in f32, and `to` bytes in the copies that tiles apply.
 struct Share {
   std::uint32_t from, to;
-  /// The bytes of sums that a tile adds up; none on other tiles.
+  /// The bytes of gradients that a tile sums; empty on tiles without a share.
   std::function<Interval(Tile)> sums;
-  /// Where the share of a tile is in what tiles apply.
+  /// A tile's share as bytes of the copies that tiles apply.
   [[nodiscard]] Interval applied(Tile tile) const {
     const Interval mine = sums(tile);
     return {mine.begin / from * to, mine.end / from * to};
   }
 };
 
-/// How features lie by rows on the tiles of a butterfly's plan. Tiles with the same features apply
-/// the same numbers, and each adds up the gradients of a share of them.
+/// Layout of features by rows on the tiles of a butterfly's plan. Tiles with the same features
+/// apply the same parameters, and each sums the gradients of a share of these.
 struct FeatureRows {
   butterfly::Geometry geometry;
   butterfly::GradientLayout layout;
   std::uint32_t element_bytes;  ///< bytes per element of matrices
 
   [[nodiscard]] std::uint32_t parts() const { return geometry.plan.split_n; }
-  /// Rows before the first factor and behind the last one.
+  /// Rows before the first factor and after the last one.
   [[nodiscard]] const butterfly::Rows& first() const { return layout.passes().front().rows; }
   [[nodiscard]] const butterfly::Rows& last() const { return layout.passes().back().rows; }
   [[nodiscard]] bool rotates() const {
     return geometry.problem.parameters == butterfly::Parameters::rotation;
   }
-  /// Samples of a unit of columns: a complex number is two of them.
+  /// Samples per unit of columns; a complex number holds two.
   [[nodiscard]] std::uint32_t unit_samples() const {
     return geometry.problem.unit_columns() * (geometry.problem.is_complex() ? 2 : 1);
   }
-  /// Bytes of a unit of matrices' numbers.
+  /// Bytes per unit of columns, in the type of matrices.
   [[nodiscard]] std::uint32_t unit_bytes() const { return unit_samples() * element_bytes; }
-  /// Bytes of a pair as tiles apply it.
+  /// Bytes of a pair's twiddle in the copies that tiles apply.
   [[nodiscard]] std::uint32_t applied_bytes() const { return (rotates() ? 2 : 4) * element_bytes; }
   [[nodiscard]] std::uint64_t pairs(Tile tile) const {
     return twiddles().sums(tile).size() / layout.pair_bytes();
   }
   [[nodiscard]] Share twiddles() const;
-  /// Shares of pieces, one per row: a tile has `row_bytes(from)` bytes of them.
+  /// Shares of one piece per row, `row_bytes(from)` bytes in all.
   [[nodiscard]] Share by_rows(std::uint32_t from, std::uint32_t to) const;
-  /// Bytes of all rows' pieces of so many bytes, in whole pairs of words.
+  /// Bytes of one piece of `each` bytes per row, in whole pairs of words.
   [[nodiscard]] std::uint64_t row_bytes(std::uint32_t each) const;
 
-  /// Parameters of twiddles of the share of a tile, numbered in their layer's order.
+  /// Numbers, in the layer's order, of the twiddle parameters in a tile's share.
   [[nodiscard]] std::vector<std::uint64_t> twiddle_numbers(std::uint32_t stack, Tile tile) const;
 
-  /// Rows of features on their tiles, in an array for each stack: row s N + f is feature f of stack
-  /// s, of `limit` rows of `row_bytes`.
+  /// Rows of features on their tiles, in one array per stack: row s N + f is feature f of stack s.
+  /// There are `limit` rows of `row_bytes` bytes.
   using Arrays = std::vector<BufferId>;
   [[nodiscard]] training::GivenLines given(const Arrays& arrays, const butterfly::Rows& rows,
                                            std::uint64_t limit, std::uint64_t row_bytes) const;
-  /// The rows that tiles want, numbered as in given(), or if not `stacked` row f for each stack.
+  /// The rows that tiles need, numbered as in given(); if not `stacked`, row f for every stack.
   [[nodiscard]] training::WantedLines wanted(const Arrays& arrays, const butterfly::Rows& rows,
                                              bool stacked) const;
 };
 
-/// y = x W + b where W is made of stacks of factors, whose features lie by rows on the tiles of a
-/// butterfly's plan. Each turn begins by sending parameters from their shares to all tiles that
+/// y = x W + b where W consists of stacks of factors, with features stored by rows on the tiles of
+/// a butterfly's plan. Each turn begins by sending parameters from their shares to all tiles that
 /// apply them.
 class RowLayer : public Layer {
  public:
@@ -82,12 +82,12 @@ class RowLayer : public Layer {
  protected:
   using Arrays = FeatureRows::Arrays;
 
-  /// One parameter a row, kept in shares.
+  /// One parameter per row, kept in shares.
   struct Numbers {
     Parameters kept;
-    BufferId applied{}, sums{};  ///< all rows' numbers of the turn, sums of their gradients
+    BufferId applied{}, sums{};  ///< this turn's copies, sums of their gradients
   };
-  /// A share that is sent to all that apply it.
+  /// A share that is sent to all tiles that apply it.
   struct Sent {
     Share share;
     BufferId from, to;
@@ -96,20 +96,20 @@ class RowLayer : public Layer {
 
   RowLayer(training::Statement& statement, const LayerContext& context, const ButterflyPlan& plan);
 
-  /// All shares that tiles apply this turn, the biases' among them.
+  /// All shares that tiles apply this turn, including biases.
   virtual std::vector<Sent> shares() = 0;
-  /// Arrays for the rows of x, which come to each of them.
+  /// Arrays that receive the rows of x, each all of them.
   virtual Arrays inputs() = 0;
-  /// States W x of each stack, in rows of matrices' type.
+  /// States W x per stack, in rows of the type of matrices.
   virtual Arrays multiply(const Arrays& x) = 0;
-  /// Arrays for the gradients of W x, one a stack, of matrices' type.
+  /// Arrays for the gradients of W x, one per stack, in the type of matrices.
   virtual Arrays gradient_rows();
-  /// The way back: gradients of parameters out of those of W x, and, if `wanted`, rows of the
-  /// gradient of x, of matrices' type: of each stack, or of all.
+  /// Backward pass: gradients of parameters from those of W x and, if `wanted`, rows of the
+  /// gradient of x in the type of matrices: one array per stack, or one for all.
   virtual Arrays multiply_back(const Arrays& gradients, bool wanted) = 0;
-  /// The sums that make up the gradients, the biases' among them.
+  /// The sums over tiles that give the gradients, including biases.
   virtual std::vector<Sum> sums() = 0;
-  /// States what becomes of these sums.
+  /// States steps after these sums.
   virtual void finish_sums() {}
 
   [[nodiscard]] const std::vector<RowPass>& passes() const { return rows_.layout.passes(); }
@@ -126,38 +126,38 @@ class RowLayer : public Layer {
   /// The row of feature f has parameter `first` + f of the layer if f is below `count`.
   Numbers make_numbers(const butterfly::Rows& rows, std::uint64_t first, std::uint64_t count);
   void add_bias(std::uint32_t stack);
-  /// Parameters that are no bias, and the bias.
+  /// Intervals of the parameters: all but the bias, and the bias.
   [[nodiscard]] Interval weights() const {
     return {0, context_.linear.parameters() - context_.linear.outputs};
   }
   [[nodiscard]] Interval bias() const { return {weights().end, context_.linear.parameters()}; }
 
-  /// Rows of matrices' numbers.
+  /// An array of rows in the type of matrices.
   BufferId row_array(std::string_view name);
 
-  /// Calls of every tile of the plan, in one step with those before it.
+  /// Adds calls on every tile of the plan, in one step with earlier ones.
   void add(CallsOf calls) { factors_.add(std::move(calls)); }
-  /// An exchange, after all calls that were added before it.
+  /// Adds an exchange after all earlier calls.
   void exchange(std::string name, std::function<void(Tile, Pulls&)> pulls) {
     factors_.add_exchange(std::move(name), tiles(), std::move(pulls));
   }
 
-  /// A call of code that takes rows, of `unit_bytes` a unit of columns, behind `operands`.
+  /// A call of `code` with `operands`, then the shape of rows of `unit_bytes` per unit of columns.
   CallsOf row_calls(const std::string& code, training::Arguments operands,
                     std::uint32_t unit_bytes) const;
-  /// The call for rows of matrices' type.
+  /// The same for rows in the type of matrices.
   CallsOf row_calls(const std::string& name, training::Arguments operands) const {
     return row_calls(statement_.halves() ? name + "_f16" : name, std::move(operands),
                      rows_.unit_bytes());
   }
-  /// Adds calls of code that sums rows up to gradients of numbers.
+  /// Adds calls of code that sums rows to gradients of numbers.
   void add_sums(Numbers& of, const std::string& name, training::Arguments rows);
-  /// Adds rows of all arrays up in the first one.
+  /// Sums the rows of all arrays into the first one.
   void add_stacks(const Arrays& arrays, program::Type type);
 
   /// The copies of `numbers` that tiles apply, sent from their shares.
   [[nodiscard]] Sent sent(Numbers& numbers);
-  /// The gradients of numbers, to which sums of rows are added up.
+  /// The sum over tiles of rows' sums, into the gradients of numbers.
   [[nodiscard]] Sum sum_of(Numbers& numbers) const;
 
   training::Statement& statement_;
@@ -171,10 +171,11 @@ class RowLayer : public Layer {
   [[nodiscard]] const butterfly::Rows& results() const {
     return context_.linear.transforms() ? rows_.first() : rows_.last();
   }
-  /// A matrix by samples to rows of features, with zeros behind its columns and rows: to each array
-  /// the features of a stack, or to all of them the same.
+  /// Converts a matrix by samples to rows of features, padded with zeros: if `stacked`, each array
+  /// gets the features of its stack, else all get the same.
   void bring(const MatrixArray& from, const Arrays& to, const butterfly::Rows& rows, bool stacked);
-  /// `limit` rows of all stacks to a matrix by samples; if `samples_only` zeros to its padding.
+  /// Converts `limit` rows of all stacks to a matrix by samples; with `samples_only` its padding is
+  /// zero.
   void take(const Arrays& from, const butterfly::Rows& rows, std::uint64_t limit,
             const MatrixArray& to, bool samples_only);
   [[nodiscard]] Share share() const {
@@ -183,8 +184,8 @@ class RowLayer : public Layer {
   [[nodiscard]] std::uint32_t grain() const { return statement_.padding(); }
 };
 
-/// y = x W + b where a transform T of stacks of N features, with twiddles that never change, makes
-/// W out of diagonals: first T, then a diagonal, then T back.
+/// y = x W + b where each stack's W is a transform T of N features with fixed twiddles, a diagonal,
+/// and the inverse of T.
 class TransformLayer : public RowLayer {
  public:
   std::vector<Parameters> parameters() const override {
@@ -195,9 +196,9 @@ class TransformLayer : public RowLayer {
   }
 
  protected:
-  /// A pair's twiddle, by rows: a, b, c, d make a x + b y and c x + d y of features x and y.
+  /// A pair's twiddle by rows: features x, y become a x + b y, c x + d y.
   using Twiddle = std::array<std::complex<double>, 4>;
-  /// That of the pair of `feature` and the one `stride` behind it.
+  /// The twiddle of the pair of features `feature` and `feature` + `stride`.
   using TwiddleOf = Twiddle (*)(std::uint32_t feature, std::uint32_t stride);
 
   TransformLayer(training::Statement& statement, const LayerContext& context,
@@ -216,7 +217,7 @@ class TransformLayer : public RowLayer {
     return of_numbers<Sum>([this](Numbers& each) { return sum_of(each); });
   }
 
-  /// T of rows in place, or back.
+  /// Applies T to rows in place, or its inverse (`back`).
   void transform(const Arrays& arrays, bool back) {
     for (std::uint32_t i = 0; i < passes().size(); ++i) {
       const std::uint32_t stage = back ? word(passes().size()) - 1 - i : i;
@@ -228,8 +229,8 @@ class TransformLayer : public RowLayer {
       if (back) factors_.add_swap(pass, arrays);
     }
   }
-  std::vector<Numbers> diagonals_;   ///< stack by stack, of matrices' type
-  std::vector<Parameters> columns_;  ///< by stack: what is no diagonal
+  std::vector<Numbers> diagonals_;   ///< stack by stack, in the type of matrices
+  std::vector<Parameters> columns_;  ///< by stack: first columns of circulants
 
  private:
   template <class Each, class Make>
@@ -239,7 +240,7 @@ class TransformLayer : public RowLayer {
       for (Numbers& each : *of) all.push_back(make(each));
     return all;
   }
-  /// Every tile has those of its rows, pass after pass.
+  /// Makes an array with each tile's twiddles for its rows, pass after pass.
   BufferId twiddles(TwiddleOf twiddle) {
     return factors_.array(
         "twiddles", [bytes = pass_bytes() * passes().size()](Tile /*tile*/) { return bytes; },

@@ -15,14 +15,13 @@ namespace tessera::mlp {
 /// machine's. Where a perturbed training and the result take different branches (a ReLU, a rounding
 /// to f16, a logit that is the largest) it suffices that one of up to 64 does: 8 sqrt(1/64) = 1.
 constexpr double kDeviations = 8;
-/// Perturbed trainings at first, and at most: as many again while something stands out, since a
-/// deviation of 3 degrees of freedom comes out as a tenth of itself once in 700 times.
+/// Number of perturbed trainings, initially and at most. It is doubled while something deviates: an
+/// estimated deviation of 3 degrees of freedom is a tenth of the true one once in 700 times.
 constexpr std::size_t kFirstTrainings = 3;
 constexpr std::size_t kMostTrainings = 31;
 
-/// A number of each training: `found`, then the unperturbed one's and those of all others.
-/// `least`: a deviation that is there even if no perturbed training shows it, as where a number is
-/// rounded.
+/// Compares `found` with a number of each plain training, the unperturbed one first. `least`: a
+/// deviation to allow even if no perturbed training shows it, such as that of rounding.
 kernels::Compared compared(double found, std::span<const double> trained, double least);
 double deviation(std::span<const double> trained);
 
@@ -31,24 +30,24 @@ struct TrainedParameters {
   std::span<const float> found;
   std::vector<std::span<const float>> trained;
   std::span<const double> initial;
-  program::Type type;  ///< that the machine keeps them in
-  /// Gradients are rounded to f16, out of sums of numbers that are: which way may depend on several
-  /// of those at once, as in none of so many trainings.
+  program::Type type;  ///< the machine's type for them
+  /// Gradients are sums of f16 numbers rounded to f16: their rounding may depend on several of
+  /// these at once, in a way that none of the trainings shows.
   bool halves = false;
 };
 /// True if the expected training moved at least kDeviations times as far as the perturbed ones
 /// scatter.
 bool change_is_significant(const TrainedParameters& parameters);
-/// The largest difference by which one of the perturbed trainings stands out from the others: each
-/// of them is as good as the one found.
+/// The largest difference of a perturbed training's parameter that is beyond the limit set by the
+/// other trainings: each of them is as valid as the one found.
 double largest_surprise(const TrainedParameters& parameters);
-/// How far each may be off. Variances of so few trainings are drawn to the median of all
-/// (moderated: Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). With `halves` and as many trainings
-/// as there are at most, one may be off by twice the largest surprise.
+/// Allowed differences by parameter. Variances of few trainings are moderated towards the median of
+/// all (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). With `halves` and the maximum number of
+/// trainings, at least twice the largest surprise is allowed.
 std::vector<double> allowed_of(const TrainedParameters& parameters);
-/// All together: the root mean square of differences over deviations (at most kDeviations: larger
-/// ones are judged one by one), beside those of the perturbed trainings; and the share of the
-/// expected change by which the found one is longer or shorter, beside the shares of theirs.
+/// Comparison of all parameters together: `size`, the root mean square of differences over
+/// deviations (at most kDeviations each: larger ones are judged one by one), and `share`, by which
+/// the found change exceeds the expected one; both compared with the perturbed trainings'.
 struct Together {
   kernels::Compared size, share;
 };

@@ -12,7 +12,7 @@ struct Key {
   unsigned first;  // the first word's number
   unsigned chance;
   unsigned share;   // 2^31 / words per tile of the layer, rounded up, to divide by them
-  unsigned unused;  // bits of a tile's words that stand for no neuron
+  unsigned unused;  // bits of a tile's words without a neuron
 };
 
 struct Look {

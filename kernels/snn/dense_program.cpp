@@ -27,7 +27,7 @@ class DenseStatement {
         inputs_(steps_.matrix(options_.batch, network_.inputs(), "events")),
         logits_(steps_.matrix(options_.batch, network_.outputs(), "logits")) {}
 
-  /// Returns the tiles that stand for all others.
+  /// Returns the tiles that represent all others.
   std::vector<Tile> state() {
     add_arrays();
     d_.repeat(subject_.turns.steps, [this] {

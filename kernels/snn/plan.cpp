@@ -335,7 +335,7 @@ void require_dense(const Options& options) {
   refuse(options.neuron.recurrent, "workload.neuron.recurrent", "true", "false");
   refuse(options.data.test_samples > 0, "workload.data.test_samples", options.data.test_samples,
          "0");
-  // Neurons of padding stand at 0 and must not spike.
+  // Padding neurons have state 0 and must not spike.
   refuse(options.neuron.threshold < 0, "workload.neuron.threshold", options.neuron.threshold,
          "0 or more");
 }

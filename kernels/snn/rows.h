@@ -3,7 +3,7 @@
 #include "kernels/snn/tile_code.h"
 
 /// Sums of rows of weights in blocks of eight, six or four pairs of neurons, [input][pair]: the row
-/// of a spike is contiguous 64-bit words. Instructions stand in pairs for machines with dual issue.
+/// of a spike is contiguous 64-bit words. Instructions are paired for machines with dual issue.
 namespace snn {
 
 #define SNN_LWP(rd, p) "lw.p " rd ", " p ", 4\n"

@@ -253,10 +253,10 @@ struct Partition {
   [[nodiscard]] std::uint32_t tile(const Part& part, std::size_t share) const {
     return part.first_tile + layer(part).shares[share].place;
   }
-  /// Bytes of a tile of `part`: rows of X of a block, X that `share` needs, values of W, partial
-  /// rows.
+  /// Bytes on a tile of `part`: rows of X for a block; below, X that `share` needs, its values of
+  /// W, a partial block row.
   [[nodiscard]] std::uint64_t block_bytes(const Part& part) const;
-  /// 64-bit words of X that `share` needs before the rows of dealt block `e`, as lists name them.
+  /// Place of block `e`'s rows in the X that `share` needs, in 64-bit words, as in work lists.
   [[nodiscard]] std::uint64_t place(const Part& part, const Share& share, std::uint64_t e) const;
   [[nodiscard]] std::uint64_t x_bytes(const Part& part, const Share& share) const;
   [[nodiscard]] std::uint64_t value_bytes(const Share& share) const;
@@ -268,8 +268,8 @@ struct Partition {
 /// number of tiles.
 constexpr std::uint32_t tile_grain(std::uint32_t tiles) { return tiles % 2 == 0 ? 2 : 1; }
 
-/// Up to `wanted` equal intervals of `columns` with tiles in proportion, as published where blocks
-/// are dealt so; `layer` is their number of tiles. Empty if an interval has no tiles.
+/// Up to `wanted` equal intervals of `columns` with tiles in proportion (Dealing::blocks: as
+/// published); `layer` is their number of tiles. Empty if an interval has no tiles.
 std::vector<Part> cut_columns(std::uint32_t columns, std::uint32_t wanted, std::uint32_t grain,
                               std::uint32_t tiles, Dealing dealing);
 

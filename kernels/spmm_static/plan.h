@@ -13,7 +13,7 @@
 /// The plan of Y = W X: numbers of column intervals and of bands of W, and how they are chosen.
 namespace tessera::spmm_static {
 
-/// The planner of what is not pinned.
+/// The planner that chooses keys which are not pinned.
 enum class Algorithm : std::uint8_t {
   best,       ///< the fewest predicted cycles for this pattern
   published,  ///< the vendor's planner: expectations for a random pattern (sparse/published)
@@ -46,7 +46,7 @@ struct Plan {
   Algorithm algorithm;
   Partition partition;
   Prediction prediction;
-  program::CategoryBytes memory;      ///< bytes of the fullest tile, for this product alone
+  program::CategoryBytes memory;      ///< bytes of the fullest tile, only for this product
   std::string misfit;                 ///< why nothing fits the tiles' SRAM; empty: the plan does
   bool outside = false;               ///< operands lie outside the tiles
   std::vector<Partition> below = {};  ///< partitions of further parts of W's rows

@@ -35,8 +35,8 @@ struct Join {
   };
   std::array<Side, 2> sides;  ///< branch not taken, branch taken
   Spent extra;  ///< extra cost of the second side since the node of its place was entered
-  /// Cost of the second side beside `extra` if the following branch is taken, where both places are
-  /// branches that test the same condition.
+  /// Cost of the second side in addition to `extra` if the following branch is taken; only if both
+  /// places are branches on the same condition.
   std::optional<Spent> both;
 };
 

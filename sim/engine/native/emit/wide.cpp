@@ -189,7 +189,7 @@ Emitter::Gp Emitter::into_wide(const WideOperation& is) {
   const bool makes_high = high != 0 && !is.keeps;
   if (makes_high) overwrite(high, low);
   overwrite(low, high);
-  if (makes_high) {  // only now: an operand may stand in its host register
+  if (makes_high) {  // only now: an operand may be in its host register
     if (static_cast<int>(high) == asked_.x) asked_ = {};
     lag_[high] = 0;
     for (Turn& turn : shared_)
