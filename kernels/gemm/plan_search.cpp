@@ -6,6 +6,7 @@
 #include "kernels/planned.h"
 #include "sim/base/errors.h"
 #include "sim/data/element.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::gemm {
 
@@ -167,7 +168,7 @@ class PlanSearch {
     plans_.add_variants(
         static_cast<std::uint32_t>(numbers),
         [this, plan](std::uint32_t i) { return with_cuts(plan, cuts_[i]); },
-        bound(geometry_of(problem_, plan), product));
+        exceeds_memory_ ? plan::kNoLimit : bound(geometry_of(problem_, plan), product));
   }
 
   /// Adds an option for each power of two of rounds of k, with the numbers up to the next power as
@@ -287,9 +288,20 @@ class PlanSearch {
     return all - all / kLess;
   }
 
+  /// True if operands and result exceed the SRAM of all tiles: no plan fits, and the products of
+  /// bounds, which are measured, would take seconds.
+  [[nodiscard]] bool exceeds_memory() const {
+    const Product& all = problem_.product;
+    const std::uint64_t elements =
+        std::uint64_t{all.m} * all.k + std::uint64_t{all.k} * all.n + std::uint64_t{all.m} * all.n;
+    return !problem_.outside && elements * data::element_bytes(problem_.dtype) >
+                                    machine().tiles * sram_bytes(machine().tile);
+  }
+
   const Problem& problem_;
   plan::Pricing pricing_;
   kernels::Plans<Plan> plans_;
+  const bool exceeds_memory_ = exceeds_memory();
   elf::KernelCode code_{"gemm"};
   Functions functions_;
   std::vector<std::uint32_t> cuts_;  ///< candidate K-steps or rounds of k

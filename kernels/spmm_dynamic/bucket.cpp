@@ -60,11 +60,10 @@ class Packer {
 
   /// Moves blocks of partition `of` into the pool (dx, dy) ahead; returns true if none are left.
   bool spill(std::uint32_t of, std::uint32_t dx, std::uint32_t dy) {
-    const std::uint64_t before = left_blocks(of);
-    place(of, packing_.pools[shape_.grid.ahead(of, dx, dy)]);
-    const std::uint64_t left = left_blocks(of);
-    packing_.spilled_blocks += before - left;
-    return left == 0;
+    Pool& pool = packing_.pools[shape_.grid.ahead(of, dx, dy)];
+    if (most_blocks(of, pool) == 0) return false;  // most pools are full: reads none of the rows
+    packing_.spilled_blocks += place(of, pool);
+    return left_[of].empty();
   }
 
   [[nodiscard]] std::uint64_t left_blocks(std::uint32_t of) const {
@@ -73,19 +72,37 @@ class Packer {
     return blocks;
   }
 
-  /// Moves what is left of a partition into `pool` as far as it fits, whole rows first.
-  void place(std::uint32_t of, Pool& pool) {
-    std::erase_if(left_[of], [&](const RowPart& part) { return add(of, part, pool); });
-    for (RowPart& part : left_[of]) {
-      while (part.begin < part.end) {
+  /// Moves what is left of a partition into `pool` as far as it fits, whole rows first; returns the
+  /// number of blocks moved.
+  std::uint64_t place(std::uint32_t of, Pool& pool) {
+    std::vector<RowPart>& left = left_[of];
+    std::uint64_t moved = 0;
+    const auto move = [&](const RowPart& part) {
+      const bool fits = add(of, part, pool);
+      if (fits) moved += part.end - part.begin;
+      return fits;
+    };
+    const auto is_full = [&] { return most_blocks(of, pool) == 0; };
+    auto kept = left.begin();
+    auto part = left.begin();
+    for (; part != left.end(); ++part) {
+      if (move(*part)) continue;
+      if (is_full()) break;
+      *kept++ = *part;
+    }
+    left.erase(kept, part);
+    for (part = left.begin(); part != left.end() && !is_full(); ++part) {
+      while (part->begin < part->end && !is_full()) {
         const std::uint64_t most = most_blocks(of, pool);
-        if (most == 0) break;
-        const RowPart first{part.row, part.begin, std::min(part.end, part.begin + most)};
-        if (!add(of, first, pool)) break;
-        part.begin = first.end;
+        const RowPart first{part->row, part->begin, std::min(part->end, part->begin + most)};
+        if (!move(first)) break;
+        part->begin = first.end;
       }
     }
-    std::erase_if(left_[of], [](const RowPart& part) { return part.begin == part.end; });
+    left.erase(std::remove_if(left.begin(), part,
+                              [](const RowPart& each) { return each.begin == each.end; }),
+               part);
+    return moved;
   }
 
   [[nodiscard]] std::uint32_t words_of(std::uint32_t units) const {

@@ -15,7 +15,8 @@ using Planning = std::function<std::unique_ptr<Workload>(MachineCosts&)>;
 /// Plans a workload for the number of worker contexts per tile that is predicted fastest: where
 /// contexts compete for issue slots, more of them may cost more than they hide. Uses all contexts
 /// if they have their own slots, or if fewer would do less useful work. A given `number` (not 0) is
-/// used unchanged. If no number can be planned, throws what `plan` throws for all.
+/// used unchanged. A plan that a config pins may hold for one number alone: if keys are refused,
+/// all numbers are tried. If none can be planned, throws what `plan` throws for all.
 std::unique_ptr<Workload> plan_for_workers(const Planning& plan, MachineCosts& costs,
                                            std::uint32_t number = 0);
 

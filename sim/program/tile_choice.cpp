@@ -140,6 +140,9 @@ class WorkerChoice {
     consider(all, costs_);
     for (std::uint32_t workers = all / 2; workers > kEach; workers /= 2) consider(workers);
     for (std::uint32_t workers = kEach; workers > 0 && !much_slower_; --workers) consider(workers);
+    // A pinned plan may hold for one number alone.
+    for (std::uint32_t workers = all; workers > 0 && !best_ && key_refused_; --workers)
+      consider(workers);
     if (!best_) std::rethrow_exception(refused_);
     constexpr std::uint32_t kFinest = 8;  // smallest step: an eighth of the best
     for (std::uint32_t step = ceil_div(workers_, 2U); step * kFinest >= workers_; step /= 2) {
@@ -164,7 +167,8 @@ class WorkerChoice {
     std::unique_ptr<Workload> planned;
     try {
       planned = plan_(costs);
-    } catch (const UserError&) {
+    } catch (const UserError& error) {
+      if (!refused_) key_refused_ = dynamic_cast<const KeyError*>(&error) != nullptr;
       if (!refused_) refused_ = std::current_exception();
       return;
     }
@@ -184,8 +188,9 @@ class WorkerChoice {
   std::set<std::uint32_t> tried_;
   std::unique_ptr<Workload> best_;
   std::uint32_t workers_ = 0;
-  bool much_slower_ = false;  ///< the last, smaller number: do not try still fewer
-  std::exception_ptr refused_;
+  bool much_slower_ = false;    ///< the last, smaller number: do not try still fewer
+  std::exception_ptr refused_;  ///< the first refusal
+  bool key_refused_ = false;    ///< it was one of a key, such as a pinned plan's
 };
 
 }  // namespace

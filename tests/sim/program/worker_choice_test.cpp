@@ -65,4 +65,16 @@ TEST_SUITE("unit") {
           }) == 10);
     CHECK_THROWS_WITH_AS(started(none_fit), "24 do not fit", UserError);
   }
+
+  TEST_CASE("a pinned plan for one number of workers finds it") {
+    const auto pinned = [](std::uint32_t workers) -> std::uint64_t {
+      if (workers != 17) throw KeyError("workload.plan.pool_bytes", fmt::format("of {}", workers));
+      return 5;
+    };
+    CHECK(started(pinned) == 17);
+    const auto wrong = [](std::uint32_t workers) -> std::uint64_t {
+      throw KeyError("workload.plan.pool_bytes", fmt::format("of {}", workers));
+    };
+    CHECK_THROWS_WITH_AS(started(wrong), "workload.plan.pool_bytes: of 24", KeyError);
+  }
 }
