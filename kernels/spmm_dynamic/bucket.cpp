@@ -62,8 +62,11 @@ class Packer {
   bool spill(std::uint32_t of, std::uint32_t dx, std::uint32_t dy) {
     Pool& pool = packing_.pools[shape_.grid.ahead(of, dx, dy)];
     if (most_blocks(of, pool) == 0) return false;  // most pools are full: reads none of the rows
-    packing_.spilled_blocks += place(of, pool);
-    return left_[of].empty();
+    const std::uint64_t before = left_blocks(of);
+    place(of, pool);
+    const std::uint64_t left = left_blocks(of);
+    packing_.spilled_blocks += before - left;
+    return left == 0;
   }
 
   [[nodiscard]] std::uint64_t left_blocks(std::uint32_t of) const {
@@ -72,37 +75,19 @@ class Packer {
     return blocks;
   }
 
-  /// Moves what is left of a partition into `pool` as far as it fits, whole rows first; returns the
-  /// number of blocks moved.
-  std::uint64_t place(std::uint32_t of, Pool& pool) {
-    std::vector<RowPart>& left = left_[of];
-    std::uint64_t moved = 0;
-    const auto move = [&](const RowPart& part) {
-      const bool fits = add(of, part, pool);
-      if (fits) moved += part.end - part.begin;
-      return fits;
-    };
-    const auto is_full = [&] { return most_blocks(of, pool) == 0; };
-    auto kept = left.begin();
-    auto part = left.begin();
-    for (; part != left.end(); ++part) {
-      if (move(*part)) continue;
-      if (is_full()) break;
-      *kept++ = *part;
-    }
-    left.erase(kept, part);
-    for (part = left.begin(); part != left.end() && !is_full(); ++part) {
-      while (part->begin < part->end && !is_full()) {
+  /// Moves what is left of a partition into `pool` as far as it fits, whole rows first.
+  void place(std::uint32_t of, Pool& pool) {
+    std::erase_if(left_[of], [&](const RowPart& part) { return add(of, part, pool); });
+    for (RowPart& part : left_[of]) {
+      while (part.begin < part.end) {
         const std::uint64_t most = most_blocks(of, pool);
-        const RowPart first{part->row, part->begin, std::min(part->end, part->begin + most)};
-        if (!move(first)) break;
-        part->begin = first.end;
+        if (most == 0) break;
+        const RowPart first{part.row, part.begin, std::min(part.end, part.begin + most)};
+        if (!add(of, first, pool)) break;
+        part.begin = first.end;
       }
     }
-    left.erase(std::remove_if(left.begin(), part,
-                              [](const RowPart& each) { return each.begin == each.end; }),
-               part);
-    return moved;
+    std::erase_if(left_[of], [](const RowPart& part) { return part.begin == part.end; });
   }
 
   [[nodiscard]] std::uint32_t words_of(std::uint32_t units) const {
