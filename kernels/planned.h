@@ -176,7 +176,7 @@ class PlannedWorkload : public Workload {
       plan_ = *pinned;
       complete(*problem_, plan_);
     } else {
-      const plan::Found best = searched(kernel, pricing);
+      plan::Found best = searched(kernel, pricing);
       if (best.fits || !pinned) return best;
     }
     return plan::priced(described(problem_, plan_), true, pricing);

@@ -329,8 +329,8 @@ class Search {
         around_.outside
             ? fmt::format(" in {}", counted(std::uint64_t{cuts.rounds} * cuts.row_parts, "round"))
             : "";
-    const std::string what = fmt::format("{}; closest plan: {} parts and {} bands{}",
-                                         misfit(), cuts.parts, cuts.bands, rounds);
+    const std::string what = fmt::format("{}; closest plan: {} parts and {} bands{}", misfit(),
+                                         cuts.parts, cuts.bands, rounds);
     program::CategoryBytes need = plan.memory;
     need[static_cast<std::size_t>(program::Category::tensors)] += around_.beside;
     if (program::total(need) <= rounds_.room() + around_.beside)

@@ -40,6 +40,7 @@ TEST_SUITE("run") {
         {"w/c.weight.npy", weights}};
     const test::Answer answer = folder.call("run a.json --out result");
     CHECK(answer.code == 1);
-    CHECK(answer.err.find("layer 'b' overflows: the largest bf16 is 3.38953e+38") != std::string::npos);
+    CHECK(answer.err.find("layer 'b' overflows: the largest bf16 is 3.38953e+38") !=
+          std::string::npos);
   }
 }
