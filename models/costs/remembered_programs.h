@@ -33,7 +33,8 @@ class RememberedPrograms {
     made->use_threads(threads_);
     return made;
   }
-  /// Host threads for each program's exchanges; results do not depend on them.
+  /// Host threads for each program's exchanges; results do not depend on them. Call it between two
+  /// configs.
   void use_threads(unsigned threads) { threads_ = threads; }
   /// Throws UserError, as `needs` would, if `program` (with fingerprint `identity`) does not fit.
   /// Schedules exchanges only if an upper bound does not fit.

@@ -31,38 +31,43 @@ bool is_between_tiles(const Exchange& exchange) {
 void Compiler::compile_exchanges() {
   std::vector<std::uint32_t>& first = images_.exchange_step;
   first.assign(flow_.exchanges.size(), kNoStep);
-  std::vector<std::uint32_t> between_tiles;  // numbers of exchanges
+  std::vector<std::uint32_t> starts;  // steps
   for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
     const FlatStep& flat = flow_.steps[step];
     if (flat.exchange == nullptr || !flat.starts || first[flat.number] != kNoStep) continue;
     first[flat.number] = step;
-    if (is_between_tiles(*flat.exchange)) between_tiles.push_back(flat.number);
+    starts.push_back(step);
   }
-  const std::vector<MadeExchange> ahead = made_ahead(between_tiles);
-  std::size_t entered = 0;
-  for (std::uint32_t step = 0; step < flow_.steps.size(); ++step) {
-    const FlatStep& flat = flow_.steps[step];
-    if (flat.exchange == nullptr || !flat.starts || first[flat.number] != step) continue;
-    if (!is_between_tiles(*flat.exchange))
-      compile_transfer(flat.number);
+  const std::vector<MadeExchange> ahead = made_ahead();
+  for (const std::uint32_t step : starts) {
+    const std::uint32_t number = flow_.steps[step].number;
+    if (!is_between_tiles(*flow_.exchanges[number]))
+      compile_transfer(number);
     else if (ahead.empty())
-      enter_exchange(step, made_exchange(flat.number));
+      enter_exchange(step, made_exchange(number));
     else
-      enter_exchange(step, ahead[entered++]);
+      enter_exchange(step, ahead[number]);
   }
 }
 
-/// Makes large exchanges on several host threads; none if there is nothing to gain, or if a watch
-/// may stop before the last.
-std::vector<MadeExchange> Compiler::made_ahead(const std::vector<std::uint32_t>& numbers) const {
+/// By number: the exchanges between tiles, made on several host threads. Empty if there is nothing
+/// to gain, or if a watch may stop before the last.
+std::vector<MadeExchange> Compiler::made_ahead() const {
   constexpr std::size_t kFewCopies = 20'000;  // made before a thread has started
+  if (watch_ || sizer_.threads() < 2) return {};
+  std::vector<std::uint32_t> numbers;
   std::size_t copies = 0;
-  for (const std::uint32_t number : numbers) copies += flow_.exchanges[number]->copies.size();
-  if (watch_ || sizer_.threads() < 2 || numbers.size() < 2 || copies < kFewCopies) return {};
+  for (std::uint32_t number = 0; number < flow_.exchanges.size(); ++number) {
+    const Exchange& exchange = *flow_.exchanges[number];
+    if (images_.exchange_step[number] == kNoStep || !is_between_tiles(exchange)) continue;
+    numbers.push_back(number);
+    copies += exchange.copies.size();
+  }
+  if (numbers.size() < 2 || copies < kFewCopies) return {};
   HostThreads threads(sizer_.threads());
-  std::vector<MadeExchange> made(numbers.size());
+  std::vector<MadeExchange> made(flow_.exchanges.size());
   threads.for_ranges(numbers.size(), 1, [&](std::size_t at, std::size_t /*end*/) {
-    made[at] = made_exchange(numbers[at]);
+    made[numbers[at]] = made_exchange(numbers[at]);
   });
   return made;
 }

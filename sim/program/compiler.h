@@ -104,8 +104,7 @@ class Compiler {
   // compile_lists.cpp
   void compile_exchanges();
   [[nodiscard]] std::vector<PlacedCopy> placed(const Exchange& exchange) const;
-  [[nodiscard]] std::vector<MadeExchange> made_ahead(
-      const std::vector<std::uint32_t>& numbers) const;
+  [[nodiscard]] std::vector<MadeExchange> made_ahead() const;
   [[nodiscard]] MadeExchange made_exchange(std::uint32_t number) const;
   void enter_exchange(std::uint32_t step, const MadeExchange& made);
   void compile_transfer(std::uint32_t number);
