@@ -72,7 +72,7 @@ void describe(config::Fields& fields, Weights& weights) {
 
 void describe(config::Fields& fields, Options& options) {
   fields.field({"rows", "rows of cells"}, options.rows, {1, 1U << 24});
-  fields.field({"columns", "rows of cells"}, options.columns, {1, 1U << 24});
+  fields.field({"columns", "columns of cells"}, options.columns, {1, 1U << 24});
   fields.field({"channels", "channels per cell, each with its own stencil; padded to 64-bit words"},
                options.channels, {1, 1U << 16});
   fields.field({"dtype", "type of the values, the weights and all sums"}, options.dtype,
