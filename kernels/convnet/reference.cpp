@@ -19,6 +19,17 @@ Sums added(const Layer& layer, const Tensor& a, const Tensor& b) {
   return sums;
 }
 
+/// Sum of the products of `count` values: in blocks, for which hosts have instructions.
+template <class Part>
+Part dot(const std::int16_t* a, const std::int16_t* b, std::uint32_t count) {
+  constexpr std::uint32_t kTogether = 32;
+  Part sum = 0;
+  for (; count >= kTogether; count -= kTogether, a += kTogether, b += kTogether)
+    for (std::uint32_t i = 0; i < kTogether; ++i) sum += Part{a[i]} * b[i];
+  for (std::uint32_t i = 0; i < count; ++i) sum += Part{a[i]} * b[i];
+  return sum;
+}
+
 /// Adds the products of a convolution to `sums`, first summing those of each place in type `Part`.
 template <class Part>
 void add_products(const Layer& layer, const LayerWeights& weights,
@@ -26,13 +37,10 @@ void add_products(const Layer& layer, const LayerWeights& weights,
   reference::for_places(layer, threads, [&](std::uint32_t y, std::uint32_t x, std::size_t out) {
     reference::for_window(
         layer, y, x, [&](std::uint32_t row, std::uint32_t column, std::size_t from) {
-          for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel) {
-            const std::int16_t* const of = &weights.values[weights.index(channel, row, column, 0)];
-            Part sum = 0;
-            for (std::uint32_t i = 0; i < layer.input.channels; ++i)
-              sum += Part{in[from + i]} * of[i];
-            sums[out + channel] += sum;
-          }
+          for (std::uint32_t channel = 0; channel < layer.output.channels; ++channel)
+            sums[out + channel] +=
+                dot<Part>(&in[from], &weights.values[weights.index(channel, row, column, 0)],
+                          layer.input.channels);
         });
   });
 }
