@@ -36,7 +36,7 @@ void Workers::start(const Launch& launch, const Host& host) {
   context.base_cycle = launch.at.count();
   context.slots = 0;
   context.pairs = 0;
-  context.signature = nullptr;
+  context.pipeline_state = nullptr;
   std::fill(std::begin(context.waits), std::end(context.waits), 0);
   started_[launch.worker] = launch.pc;
   codes_[launch.worker] = launch.code;

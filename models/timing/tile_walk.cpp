@@ -357,7 +357,7 @@ std::optional<std::string> TileWalk::measure(const Call& call, const Registers& 
   context.x[kArgumentRegister] = call.argument;
   context.pc = call.pc;
   context.slots = context.pairs = context.instructions = context.flops = 0;
-  context.signature = nullptr;
+  context.pipeline_state = nullptr;
   std::fill(std::begin(context.waits), std::end(context.waits), 0);
   const engine::TileMemory memory{memory_.bytes(), memory_.size(), code_.program.code_bytes(),
                                   workers_->weights.data()};

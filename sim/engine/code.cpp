@@ -18,7 +18,7 @@ Code::Code(std::span<const std::byte> bytes, Role role, const TileConfig& tile, 
       counts_(counts.activity),
       profiled_(counts.profile && role == Role::worker),
       timed_(timing_.waits() || profiled_),
-      passings_(timing_.distance(), timing_.branch_latency()) {
+      transitions_(timing_.distance(), timing_.branch_latency()) {
   if (!words_.empty()) std::memcpy(words_.data(), bytes.data(), words_.size() * 4);
   for (Table& made : tables_) {
     made.entries = std::make_unique<std::atomic<const Op*>[]>(words_.size());
@@ -130,10 +130,10 @@ void Code::replace(const Op* op, const Op* entry) const {
     table(Path::fast).entries[pc / 4].store(entry, std::memory_order_release);
 }
 
-native::Met Code::met(const Op* op, const Signature* signature, const Frame& frame) const {
+native::Met Code::met(const Op* op, const PipelineState* pipeline_state, const Frame& frame) const {
   if (op->edge != nullptr && op == &op->edge->stub) return {op};  // its block is not known yet
   const std::scoped_lock lock(mutex_);
-  const native::Meeting meeting{op, signature, frame.size, frame.code_end};
+  const native::Meeting meeting{op, pipeline_state, frame.size, frame.code_end};
   const Table& known = table(Path::fast);
   const native::Surroundings code{
       .block_of = [&](const Op* each) -> const Block& { return block_of(each); },
@@ -143,10 +143,11 @@ native::Met Code::met(const Op* op, const Signature* signature, const Frame& fra
         return translator_->original(known.entries[pc / 4].load(std::memory_order_relaxed));
       },
       .instruction = [&](std::uint32_t pc) { return instruction(pc); },
-      .passing = timed_ ? [&](const Edge& edge, const Signature* from) -> const Passing& {
-        return passings_.find(edge, from);
+      .transition =
+          timed_ ? [&](const Edge& edge, const PipelineState* from) -> const PipelineTransition& {
+        return transitions_.find(edge, from);
       }
-      : std::function<const Passing&(const Edge&, const Signature*)>{},
+      : std::function<const PipelineTransition&(const Edge&, const PipelineState*)>{},
       .handlers = &handlers(Path::fast)};
   return translator_->met(meeting, code,
                           [this](const Op* from, const Op* to) { replace(from, to); });

@@ -46,8 +46,8 @@ class Code {
   [[nodiscard]] const Timing& timing() const { return timing_; }
   /// True if instructions may have to wait; then blocks hold their demands.
   [[nodiscard]] bool timed() const { return timed_; }
-  [[nodiscard]] Passings& passings() const { return passings_; }
-  /// True if passings count their uses, and mergers of traces report issues (add_issue).
+  [[nodiscard]] PipelineTransitions& transitions() const { return transitions_; }
+  /// True if transitions count their uses, and mergers of traces report issues (add_issue).
   [[nodiscard]] bool profiled() const { return profiled_; }
   void each_edge(const std::function<void(const Edge&)>& visit) const;
   /// Adds the profile of one issue on a shared pipeline to issues().
@@ -57,9 +57,10 @@ class Code {
   [[nodiscard]] isa::Instruction instruction(std::uint32_t pc) const;
   /// Finds the block that an edge leads to, and links the edge directly to it.
   const Op* link(const Edge& edge, Path path) const;
-  /// Counts a sample of `op`, where a context with `signature` continues; often sampled code is
-  /// translated. Returns the Op to continue with.
-  [[nodiscard]] native::Met met(const Op* op, const Signature* signature, const Frame& frame) const;
+  /// Counts a sample of `op`, where a context with `pipeline_state` continues; often sampled code
+  /// is translated. Returns the Op to continue with.
+  [[nodiscard]] native::Met met(const Op* op, const PipelineState* pipeline_state,
+                                const Frame& frame) const;
   /// True if met() may translate.
   [[nodiscard]] bool translates() const { return translator_ != nullptr; }
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {
@@ -84,7 +85,7 @@ class Code {
   bool counts_;
   bool profiled_;
   bool timed_;
-  mutable Passings passings_;
+  mutable PipelineTransitions transitions_;
   mutable Table tables_[2];
   mutable Profile issues_;
   mutable std::mutex issues_mutex_;

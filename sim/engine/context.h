@@ -9,7 +9,7 @@
 
 namespace tessera::engine {
 
-struct Signature;  // passing.h
+struct PipelineState;  // pipeline_transition.h
 
 /// The state of one worker or supervisor context. `run` sets pc, a0 and ra; the rest stays.
 /// Fields that every run() accesses share one host cache line, after the integer registers.
@@ -31,10 +31,10 @@ struct alignas(64) Context {
   packed::IntegerUnit* integers = nullptr;  ///< likewise; null: the machine has none
   std::uint64_t random[2] = {};             ///< state of rnd.64
   // For codes whose instructions may wait for results:
-  const Signature* signature = nullptr;  ///< pending results; null: none
-  std::uint64_t signature_at = 0;        ///< the cycle it holds for
-  std::uint64_t waits[4] = {};           ///< slots waited, by Cause
-  bool profiled = true;                  ///< counts in the profile if its code is profiled
+  const PipelineState* pipeline_state = nullptr;  ///< pending results; null: none
+  std::uint64_t pipeline_state_at = 0;            ///< the cycle it holds for
+  std::uint64_t waits[4] = {};                    ///< slots waited, by Cause
+  bool profiled = true;                           ///< counts in the profile if its code is profiled
 };
 
 /// The memory one tile executes from. Stores below code_end fault, so decoded code stays valid.

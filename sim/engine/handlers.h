@@ -26,14 +26,14 @@ const HandlerSet& checked_handlers();
 
 /// Handlers of Ops that are not instructions or that leave the engine. Arguments: see Handler.
 namespace handler {
-using Signature = std::remove_pointer_t<Handler>;
-Signature link;               ///< finds an edge's block
-Signature fault;              ///< reports the fault that the frame holds
-Signature known_fault;        ///< faults with imm as the Fault
-Signature misaligned_target;  ///< a branch was taken to imm
-Signature stop;               ///< hands a control instruction to run()
-Signature constant_csr;       ///< reads a word at byte offset imm in Context
-Signature csr;                ///< hands a CSR instruction to run(), which continues
+using Function = std::remove_pointer_t<Handler>;
+Function link;               ///< finds an edge's block
+Function fault;              ///< reports the fault that the frame holds
+Function known_fault;        ///< faults with imm as the Fault
+Function misaligned_target;  ///< a branch was taken to imm
+Function stop;               ///< hands a control instruction to run()
+Function constant_csr;       ///< reads a word at byte offset imm in Context
+Function csr;                ///< hands a CSR instruction to run(), which continues
 }  // namespace handler
 
 }  // namespace tessera::engine

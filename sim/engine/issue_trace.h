@@ -41,13 +41,14 @@ class IssueTrace {
   std::uint64_t popped_ = 0;
 };
 
-/// The passing of `edge` that begins with `from`; every edge has few.
-inline const Passing& passing(const Edge& edge, const Signature* from, const Frame& frame) {
-  for (const Passing* known = edge.passings.load(std::memory_order_acquire); known != nullptr;
-       known = known->next) {
+/// The transition of `edge` that begins with `from`; every edge has few.
+inline const PipelineTransition& transition(const Edge& edge, const PipelineState* from,
+                                            const Frame& frame) {
+  for (const PipelineTransition* known = edge.transitions.load(std::memory_order_acquire);
+       known != nullptr; known = known->next) {
     if (known->from == from) return *known;
   }
-  return frame.code->passings().find(edge, from);
+  return frame.code->transitions().find(edge, from);
 }
 
 /// Slots of the stretch that `edge` ends, including the context's waits.
@@ -56,10 +57,10 @@ inline std::int64_t pass(const Edge& edge, Context& context, const Frame& frame)
     frame.trace->add(edge, 1);
     return edge.cost.slots;
   }
-  const Passing& found = passing(edge, context.signature, frame);
+  const PipelineTransition& found = transition(edge, context.pipeline_state, frame);
   if (frame.profiled) [[unlikely]]
     found.times.fetch_add(1, std::memory_order_relaxed);
-  context.signature = found.to;
+  context.pipeline_state = found.to;
   context.pairs -= found.apart;
   for (std::size_t i = 0; i < kCauses; ++i) context.waits[i] += found.waits[i];
   return found.slots;

@@ -8,7 +8,7 @@
 
 #include "sim/engine/context.h"
 #include "sim/engine/engine.h"
-#include "sim/engine/passing.h"
+#include "sim/engine/pipeline_transition.h"
 #include "sim/isa/activity.h"
 #include "sim/isa/mnemonic.h"
 #include "sim/isa/packed/matrix.h"
@@ -105,7 +105,7 @@ struct Edge {
   std::uint32_t first = 0;  ///< the executed stretch: Block::demands from here
   std::uint32_t last = 0;   ///< up to here
   bool branches = false;    ///< it belongs to a taken branch
-  mutable std::atomic<const Passing*> passings{nullptr};
+  mutable std::atomic<const PipelineTransition*> transitions{nullptr};
   [[nodiscard]] inline std::span<const Demand> demands() const;     ///< block.h
   [[nodiscard]] inline std::span<const std::uint32_t> pcs() const;  ///< one for each demand
   // For instructions that leave the handlers (stop, csr), which are at pc - 4:
@@ -155,7 +155,7 @@ struct Frame {
   std::uint32_t code_end = 0;  ///< end of the code in that memory
   AccessLog* log = nullptr;
   bool timed = false;           ///< instructions may wait for results
-  bool profiled = false;        ///< passings count their uses
+  bool profiled = false;        ///< transitions count their uses
   IssueTrace* trace = nullptr;  ///< trace of a shared pipeline; null: own slots
 
   Reason reason = Reason::due;

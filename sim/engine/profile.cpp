@@ -7,11 +7,11 @@ namespace tessera::engine {
 namespace {
 
 /// Adds the slots of `times` passes of a stretch that begin with `from`.
-void add_passes(const Code& code, const Edge& edge, const Signature* from, std::uint64_t times,
+void add_passes(const Code& code, const Edge& edge, const PipelineState* from, std::uint64_t times,
                 Profile& profile) {
   std::span<const std::uint32_t> pcs = edge.pcs();
   InstructionProfile* last = nullptr;
-  const std::uint64_t behind = code.passings().replay(
+  const std::uint64_t behind = code.transitions().replay(
       edge, from, [&](std::span<const Demand> group, const Scoreboard::Ready& ready) {
         for (std::size_t i = 0; i < group.size(); ++i) profile[pcs[i]].times += times;
         last = &profile[pcs.front()];
@@ -42,8 +42,8 @@ Profile profile(const Code& code) {
   check(code.profiled(), "engine: a profile of code that was not decoded for it");
   Profile profile = code.issues();
   code.each_edge([&](const Edge& edge) {
-    for (const Passing* each = edge.passings.load(std::memory_order_acquire); each != nullptr;
-         each = each->next) {
+    for (const PipelineTransition* each = edge.transitions.load(std::memory_order_acquire);
+         each != nullptr; each = each->next) {
       const std::uint64_t times = each->times.load(std::memory_order_relaxed);
       if (times > 0) add_passes(code, edge, each->from, times, profile);
     }

@@ -26,8 +26,8 @@ struct InstructionProfile {
 using Profile = std::map<std::uint32_t, InstructionProfile>;
 
 /// Profile of all executions of `code`, which must have been decoded for it (CodeCounts::profile).
-/// Exact: passes are counted by stretch and signature while code runs; each instruction's share of
-/// a pass is computed here.
+/// Exact: passes are counted by stretch and pipeline state while code runs; each instruction's
+/// share of a pass is computed here.
 Profile profile(const Code& code);
 
 }  // namespace tessera::engine

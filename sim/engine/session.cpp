@@ -103,7 +103,7 @@ void Session::meet(Call& call) {
   const bool quick = frame_.path == Path::fast && frame_.trace == nullptr;
   if (!frame_.code->translates() || !quick) return;
   call.context.fcsr |= host_.take_flags();
-  const native::Met met = frame_.code->met(call.op, call.context.signature, frame_);
+  const native::Met met = frame_.code->met(call.op, call.context.pipeline_state, frame_);
   static_cast<void>(host_.take_flags());  // of our own arithmetic
   call.op = met.op;
   if (!met.translated) until_meeting_ = about(kMeeting);
@@ -143,7 +143,8 @@ bool Session::csr(Call& call) {
   Cost before = edge.before;
   Cost cost = edge.cost;
   if (frame_.timed) {
-    if (frame_.trace == nullptr) before.slots = passing(edge, context.signature, frame_).last_issue;
+    if (frame_.trace == nullptr)
+      before.slots = transition(edge, context.pipeline_state, frame_).last_issue;
     cost.slots = pass(edge, context, frame_);
   }
   count_used(call, before);

@@ -60,8 +60,8 @@ class Session {
   bool fault(Call& call);
   static void take_operands(const Edge& edge, Context& context, Exit& exit);
   static inline void count(Context& context, const Cost& cost);
-  inline void resume_signature(const Code& code, Context& context) const;
-  inline void keep_signature(const Code& code, Context& context) const;
+  inline void resume_pipeline_state(const Code& code, Context& context) const;
+  inline void keep_pipeline_state(const Code& code, Context& context) const;
   inline void count_done(const Done& last, std::int64_t slots);
 
   // Slots between two checks of the counters: few enough that pack_work holds all work between (two
@@ -107,15 +107,15 @@ inline void Session::count_done(const Done& last, std::int64_t slots) {
   if (unsettled_slots_ >= kSlice) settle_activity();
 }
 
-/// Updates the signature for the time since the context last ran.
-inline void Session::resume_signature(const Code& code, Context& context) const {
-  if (context.signature == nullptr || frame_.trace != nullptr) return;
+/// Updates the pipeline state for the time since the context last ran.
+inline void Session::resume_pipeline_state(const Code& code, Context& context) const {
+  if (context.pipeline_state == nullptr || frame_.trace != nullptr) return;
   const std::uint64_t now = code.timing().cycle_of(context);
-  const std::uint64_t slots = (now - context.signature_at) / code.timing().cycles_per_slot();
-  context.signature = code.passings().after(context.signature, slots);
+  const std::uint64_t slots = (now - context.pipeline_state_at) / code.timing().cycles_per_slot();
+  context.pipeline_state = code.transitions().after(context.pipeline_state, slots);
 }
-inline void Session::keep_signature(const Code& code, Context& context) const {
-  if (frame_.trace == nullptr) context.signature_at = code.timing().cycle_of(context);
+inline void Session::keep_pipeline_state(const Code& code, Context& context) const {
+  if (frame_.trace == nullptr) context.pipeline_state_at = code.timing().cycle_of(context);
 }
 
 inline void Session::prepare(const Code& code, Context& context, const TileMemory& memory) {
@@ -125,7 +125,7 @@ inline void Session::prepare(const Code& code, Context& context, const TileMemor
   frame_.timed = code.timed();
   frame_.profiled = code.profiled() && context.profiled;
   if (frame_.timed) [[unlikely]]
-    resume_signature(code, context);
+    resume_pipeline_state(code, context);
   frame_.weight_rows.clear();
   choose_path(code, context);
 }
@@ -179,7 +179,7 @@ inline Cost Session::enter(const Op* op, Context& context, std::uint64_t granted
   }
   context.fcsr |= host_.take_flags();
   if (frame_.timed) [[unlikely]]
-    keep_signature(code, context);
+    keep_pipeline_state(code, context);
   return exit;
 }
 

@@ -282,13 +282,13 @@ void Spent::add(const Way& way, std::int64_t times) {
   const auto n = static_cast<std::uint64_t>(times);
   done.add(edge.done, static_cast<std::uint32_t>(times));
   work += n * edge.cost.work;
-  if (way.passing == nullptr) {
+  if (way.transition == nullptr) {
     slots += times * edge.cost.slots;
     return;
   }
-  slots += times * way.passing->slots;
-  work -= n * pack_work(0, way.passing->apart, 0);
-  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.passing->waits[i];
+  slots += times * way.transition->slots;
+  work -= n * pack_work(0, way.transition->apart, 0);
+  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.transition->waits[i];
 }
 
 void Spent::add(const Spent& other, std::int64_t times) {

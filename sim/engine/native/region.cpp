@@ -18,8 +18,8 @@ class Finder {
  public:
   Finder(std::size_t most_steps, const Surroundings& code) : most_steps_(most_steps), code_(code) {}
 
-  Region find(const Op* hot, const Signature* signature) {
-    node_at(hot, signature);
+  Region find(const Op* hot, const PipelineState* pipeline_state) {
+    node_at(hot, pipeline_state);
     for (std::size_t i = 0; i < region_.nodes.size(); ++i) {
       fill(i);
       link_returns();
@@ -29,14 +29,14 @@ class Finder {
 
  private:
   /// The number of the node, made if there is room; else kOutside.
-  int node_at(const Op* first, const Signature* signature) {
-    const auto known = numbers_.find({first, signature});
+  int node_at(const Op* first, const PipelineState* pipeline_state) {
+    const auto known = numbers_.find({first, pipeline_state});
     if (known != numbers_.end()) return known->second;
     const bool full = different_ >= most_steps_ || region_.steps >= kMostTimes * most_steps_;
     if (full || region_.nodes.size() >= kMostNodes) return kOutside;
     const auto number = static_cast<int>(region_.nodes.size());
-    numbers_.emplace(std::pair(first, signature), number);
-    region_.nodes.push_back({.first = first, .signature = signature});
+    numbers_.emplace(std::pair(first, pipeline_state), number);
+    region_.nodes.push_back({.first = first, .pipeline_state = pipeline_state});
     return number;
   }
 
@@ -52,7 +52,8 @@ class Finder {
       region_.nodes[number].steps.push_back(step);
       ++region_.steps;
       // With pipeline states every node is kept.
-      if (region_.nodes[number].signature != nullptr || pcs_.insert(site.pc).second) ++different_;
+      if (region_.nodes[number].pipeline_state != nullptr || pcs_.insert(site.pc).second)
+        ++different_;
       more = step.kind == Kind::straight || step.kind == Kind::branch;
       add_ways(number, step);
     }
@@ -87,16 +88,16 @@ class Finder {
     return false;
   }
 
-  const Passing* passing(const Edge& edge, const Signature* from) const {
-    return code_.passing ? &code_.passing(edge, from) : nullptr;
+  const PipelineTransition* transition(const Edge& edge, const PipelineState* from) const {
+    return code_.transition ? &code_.transition(edge, from) : nullptr;
   }
 
   void add_ways(std::size_t number, const Step& step) {
     if (step.kind == Kind::straight || step.kind == Kind::leave) return;
     const Edge& edge = *step.op->edge;
     Way way{.edge = &edge};
-    way.passing = passing(edge, region_.nodes[number].signature);
-    const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+    way.transition = transition(edge, region_.nodes[number].pipeline_state);
+    const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
     region_.loops |= step.kind == Kind::loop || step.kind == Kind::loop_end;
     switch (step.kind) {
       case Kind::loop:
@@ -131,7 +132,7 @@ class Finder {
 
   /// Adds a jalr's targets: the address made by an auipc before it, if any (`calls`); returns,
   /// later; else those seen before.
-  void add_targets(std::size_t number, const Signature* after) {
+  void add_targets(std::size_t number, const PipelineState* after) {
     Node& node = region_.nodes[number];
     const isa::Instruction& jump = node.steps.back().instruction;
     const Step* const before = node.steps.size() > 1 ? &node.steps.end()[-2] : nullptr;
@@ -156,7 +157,8 @@ class Finder {
   }
 
   /// Adds a target if it has an entry and there is room.
-  void add_target(std::size_t number, std::uint32_t pc, const Op* entry, const Signature* after) {
+  void add_target(std::size_t number, std::uint32_t pc, const Op* entry,
+                  const PipelineState* after) {
     const auto& known = region_.nodes[number].targets;
     const bool there =
         std::any_of(known.begin(), known.end(), [&](const auto& each) { return each.first == pc; });
@@ -176,9 +178,10 @@ class Finder {
   Region region_;
   std::unordered_set<std::uint32_t> pcs_;  ///< pcs with a step
   std::size_t different_ = 0;              ///< number of steps, counted once per pc
-  std::map<std::pair<const Op*, const Signature*>, int> numbers_;
-  std::vector<std::pair<std::size_t, const Signature*>> jumps_;  ///< nodes that end with a return
-  std::vector<std::uint32_t> calls_;                             ///< pcs behind calls
+  std::map<std::pair<const Op*, const PipelineState*>, int> numbers_;
+  /// Nodes that end with a return.
+  std::vector<std::pair<std::size_t, const PipelineState*>> jumps_;
+  std::vector<std::uint32_t> calls_;  ///< pcs behind calls
 };
 
 }  // namespace
@@ -198,9 +201,9 @@ void Region::keep(const std::vector<bool>& kept) {
   }
 }
 
-Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
+Region find_region(const Op* hot, const PipelineState* pipeline_state, std::size_t most_steps,
                    const Surroundings& code) {
-  return Finder(most_steps, code).find(hot, signature);
+  return Finder(most_steps, code).find(hot, pipeline_state);
 }
 
 }  // namespace tessera::engine::native

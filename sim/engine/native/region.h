@@ -18,7 +18,7 @@ constexpr int kOutside = -1;  ///< a way that leads out of the region
 /// A way out of a node: the edge taken, and the node that goes on.
 struct Way {
   const Edge* edge = nullptr;
-  const Passing* passing = nullptr;  ///< timed codes: cost of taking the edge here
+  const PipelineTransition* transition = nullptr;  ///< timed codes: cost of taking the edge here
   int node = kOutside;
 };
 
@@ -63,7 +63,7 @@ struct Step {
 /// body of an rpt.
 struct Node {
   const Op* first = nullptr;
-  const Signature* signature = nullptr;
+  const PipelineState* pipeline_state = nullptr;
   std::vector<Step> steps;  ///< the last one ends the node
   std::vector<Way> ways;
   /// Targets of the last step, a jump_register: pc and node. If `calls`, there are no others.
@@ -124,7 +124,8 @@ struct Surroundings {
   std::function<const Op*(const Op*)> original;   ///< the interpreter's Op for a translated entry
   std::function<const Op*(std::uint32_t)> entry;  ///< null: never executed
   std::function<isa::Instruction(std::uint32_t)> instruction;
-  std::function<const Passing&(const Edge&, const Signature*)> passing;  ///< empty: not timed
+  /// Empty: not timed.
+  std::function<const PipelineTransition&(const Edge&, const PipelineState*)> transition;
   /// Known targets of the jalr with the edge: the interpreter's Ops.
   std::function<const std::vector<const Op*>&(const Edge&)> went;
   const HandlerSet* handlers = nullptr;
@@ -134,7 +135,7 @@ constexpr std::size_t kMostTargets = 6;  ///< targets of one jump_register
 
 /// The nodes reached from `hot` over edges that have been taken before, of at most about
 /// `most_steps` different instructions.
-Region find_region(const Op* hot, const Signature* signature, std::size_t most_steps,
+Region find_region(const Op* hot, const PipelineState* pipeline_state, std::size_t most_steps,
                    const Surroundings& code);
 
 }  // namespace tessera::engine::native

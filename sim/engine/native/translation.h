@@ -19,8 +19,8 @@ struct Entry {
 inline constexpr int kOriginalAt = sizeof(Op);
 
 // Handlers at which translated code ends if slots have run out.
-handler::Signature due_handler;
-handler::Signature due_inside_handler;
+handler::Function due_handler;
+handler::Function due_inside_handler;
 
 /// Conditions that translated code assumes; its entries check them.
 struct Setting {

@@ -26,7 +26,7 @@ const Op* Translator::entry(const Op* op) const {
 
 bool Translator::fits(const Known& known, const Meeting& meeting) const {
   return known.size == meeting.size && known.code_end == meeting.code_end &&
-         (!timed_ || known.signatures.contains(meeting.signature));
+         (!timed_ || known.states.contains(meeting.pipeline_state));
 }
 
 Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patch& patch) {
@@ -44,7 +44,7 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
       growth_ -= steps;
       return translate(meeting, op, code, patch);
     }
-    if (known->second.signatures.size() >= kMostVersions) return {meeting.op};
+    if (known->second.states.size() >= kMostVersions) return {meeting.op};
   }
   const bool seldom = ++meetings_[op] < kMeetings;
   if (seldom || meeting.size > kLargest) return {meeting.op};
@@ -84,7 +84,7 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
   Surroundings around = code;
   around.went = [this](const Edge& edge) -> const std::vector<const Op*>& { return went(edge); };
   const std::size_t most = std::min(credit_, kMost);
-  Region region = find_region(op, meeting.signature, most, around);
+  Region region = find_region(op, meeting.pipeline_state, most, around);
   const Setting setting{meeting.size, meeting.code_end, counts_, timed_, most, handlers_};
   const std::vector<Entry*> entries = translation_.translate(region, setting);
   credit_ -= std::min(credit_, region.steps);
@@ -105,12 +105,12 @@ Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundin
     Known& known = known_[node.first];
     // Other nodes keep the entry that they have, unless it lacks this state of the pipeline.
     if (i > 0 && known.entry != nullptr && !outgrown(known) &&
-        (!timed_ || known.signatures.contains(node.signature)))
+        (!timed_ || known.states.contains(node.pipeline_state)))
       continue;
     if (known.entry != nullptr && timed_) entries[i]->original = known.entry;
     original_[&entries[i]->op] = node.first;
     known.entry = &entries[i]->op;
-    known.signatures.insert(node.signature);
+    known.states.insert(node.pipeline_state);
     known.region = regions_.size() - 1;
     known.size = meeting.size;
     known.code_end = meeting.code_end;

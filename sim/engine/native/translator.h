@@ -13,7 +13,7 @@ namespace tessera::engine::native {
 /// Where a context was when its slots were checked.
 struct Meeting {
   const Op* op = nullptr;
-  const Signature* signature = nullptr;
+  const PipelineState* pipeline_state = nullptr;
   std::uint32_t size = 0;      ///< size of its memory
   std::uint32_t code_end = 0;  ///< end of the code in its memory
 };
@@ -44,7 +44,7 @@ class Translator {
   /// The entry that contexts reach: the last one made for its Op.
   struct Known {
     const Op* entry = nullptr;
-    std::set<const Signature*> signatures;
+    std::set<const PipelineState*> states;
     std::uint32_t size = 0, code_end = 0;
     std::size_t region = 0;  ///< index into regions_
     std::size_t again = 0;   ///< retranslations of its outgrown region

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/passing.h"
+#include "sim/engine/pipeline_transition.h"
 #include "sim/engine/session.h"
 #include "tests/sim/engine/native_loops.h"
 #include "tests/sim/engine/random_program.h"
@@ -61,7 +61,8 @@ class Trip {
     if (a.instructions != b.instructions) return "instructions";
     if (a.flops != b.flops || a.pairs != b.pairs) return "flops or pairs";
     if (!std::equal(a.waits, a.waits + kCauses, b.waits)) return "waits";
-    if (!alike(a.signature, b.signature) || a.signature_at != b.signature_at) return "signature";
+    if (!alike(a.pipeline_state, b.pipeline_state) || a.pipeline_state_at != b.pipeline_state_at)
+      return "pipeline_state";
     if (!std::equal(a.random, a.random + 2, b.random)) return "random";
     if (program_.banks() != other.program_.banks()) return "banks";
     if (std::memcmp(a.integers->halves.data(), b.integers->halves.data(),
@@ -75,7 +76,7 @@ class Trip {
   }
 
  private:
-  static bool alike(const Signature* a, const Signature* b) {
+  static bool alike(const PipelineState* a, const PipelineState* b) {
     if (a == nullptr || b == nullptr) return a == b;
     return a->residuals == b->residuals;
   }

@@ -85,11 +85,11 @@ void Emitter::take(const Way& way, const Turns& turns, const Label& to, const De
 /// whose boxes only the interpreter needs.
 void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
   const Label due = a_.newLabel();
-  const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+  const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
   const auto to_target = [this, &edge = *way.edge, after] {
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
-      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);
     }
     a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&edge.target)));
     a_.mov(x86::rdx, x86::qword_ptr(x86::rdx));
@@ -191,7 +191,7 @@ void Emitter::leave_elsewhere(const Step& step) {
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->stub)));
     a_.mov(x86::qword_ptr(x86::rdx), x86::rax);
   }
-  leave(step.op, node.signature);
+  leave(step.op, node.pipeline_state);
 }
 
 void Emitter::emit_jump_register(const Step& step) {
@@ -225,11 +225,11 @@ void Emitter::emit_jump_register(const Step& step) {
     account(way, {});
     a_.js(nodes_[static_cast<std::size_t>(way.node)]);
     // Slots have run out: the interpreter finds the block again, as at any other edge.
-    const Signature* const after = way.passing != nullptr ? way.passing->to : nullptr;
+    const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
     const Op* const target = region_.nodes[static_cast<std::size_t>(way.node)].first;
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
-      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);
     }
     a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(target)));
     a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(&due_handler)));

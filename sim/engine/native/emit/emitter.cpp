@@ -35,7 +35,7 @@ std::vector<Emitter::Label> Emitter::emit() {
     settle(each.debt);
     if (each.turns.counted) count_loops(each.turns.times);
     account(each.turns);
-    leave(each.op, each.signature);
+    leave(each.op, each.pipeline_state);
   }
   for (std::size_t i = 0; i < cold_.size(); ++i) {  // they may add to the list
     const Cold each = cold_[i];
@@ -61,8 +61,8 @@ void Emitter::emit_entry(std::size_t number) {
   if (setting_.timed) {
     a_.cmp(x86::qword_ptr(x86::rcx, frame_at::kTrace), imm(0));
     a_.jne(fallback_);
-    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(node.signature)));
-    a_.cmp(x86::qword_ptr(x86::rsi, context_at::kSignature), x86::rax);
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(node.pipeline_state)));
+    a_.cmp(x86::qword_ptr(x86::rsi, context_at::kPipelineState), x86::rax);
     a_.jne(fallback_);
   }
   for (std::uint32_t left = allocation_.singles[number]; left != 0; left &= left - 1) {
@@ -231,7 +231,7 @@ void Emitter::emit_step(const Step& step) {
       return take(region_.way_of(step));
     case Kind::leave:
       settle(debt());
-      return leave(step.op, region_.nodes[step.node].signature);
+      return leave(step.op, region_.nodes[step.node].pipeline_state);
     case Kind::pass:
       return owe(region_.way_of(step));
     case Kind::choose:
@@ -298,22 +298,22 @@ void Emitter::restore_after_call(const isa::RegisterSets& sets) {
 
 Emitter::Label Emitter::leave_before(const Step& at) {
   const Step& step = branch_ != nullptr ? *branch_ : at;
-  const Signature* const signature = region_.nodes[step.node].signature;
+  const PipelineState* const pipeline_state = region_.nodes[step.node].pipeline_state;
   Debt now = debt();
   if (!leavings_.empty()) {
     const Leaving& last = leavings_.back();
-    if (last.op == step.op && last.signature == signature && last.turns == turns_ &&
+    if (last.op == step.op && last.pipeline_state == pipeline_state && last.turns == turns_ &&
         last.debt == now)
       return last.label;
   }
-  leavings_.push_back({a_.newLabel(), step.op, signature, turns_, std::move(now)});
+  leavings_.push_back({a_.newLabel(), step.op, pipeline_state, turns_, std::move(now)});
   return leavings_.back().label;
 }
 
-void Emitter::leave(const Op* op, const Signature* signature) {
+void Emitter::leave(const Op* op, const PipelineState* pipeline_state) {
   if (setting_.timed) {
-    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(signature)));
-    a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+    a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(pipeline_state)));
+    a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);
   }
   a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(op)));
   a_.mov(x86::rax, x86::qword_ptr(x86::rdx, op_at::kHandler));

@@ -61,7 +61,7 @@ class Emitter {
   void zero_done();
   void flush_done();
   Label leave_before(const Step& step);  ///< the interpreter goes on at the step
-  void leave(const Op* op, const Signature* signature);
+  void leave(const Op* op, const PipelineState* pipeline_state);
   void cold(const Label& label, std::function<void()> code);
 
   /// An x register whose value is only in a host register.
@@ -384,7 +384,7 @@ class Emitter {
   struct Leaving {
     Label label;
     const Op* op;
-    const Signature* signature;
+    const PipelineState* pipeline_state;
     Turns turns;
     Debt debt;
   };

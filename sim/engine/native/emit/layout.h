@@ -12,7 +12,7 @@ namespace tessera::engine::native {
 namespace context_at {
 constexpr int x(std::size_t number) { return static_cast<int>(offsetof(Context, x) + 4 * number); }
 constexpr int f(std::size_t number) { return static_cast<int>(offsetof(Context, f) + 8 * number); }
-inline constexpr int kSignature = offsetof(Context, signature);
+inline constexpr int kPipelineState = offsetof(Context, pipeline_state);
 inline constexpr int kWaits = offsetof(Context, waits);
 }  // namespace context_at
 

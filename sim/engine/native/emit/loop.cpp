@@ -128,7 +128,7 @@ void Emitter::emit_loop(const Step& step) {
   const Way& way = region_.way_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);
   settle(debt());
-  if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].signature);
+  if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].pipeline_state);
   a_.test(times, times);
   a_.jz(leave_before(step));
   if (hosted(kLoopCounter))
@@ -150,7 +150,7 @@ void Emitter::emit_loop_end(const Step& step) {
   const Node& node = region_.nodes[step.node];
   const Way& again = node.ways[step.way];
   const Way& out = node.ways[step.way + 1];
-  const Signature* const after = again.passing != nullptr ? again.passing->to : nullptr;
+  const PipelineState* const after = again.transition != nullptr ? again.transition->to : nullptr;
   Debt now = debt(again.node);
   const std::uint32_t kept = now.kept & debt(out.node).kept;
   now.unboxed |= now.kept & ~kept;
@@ -159,7 +159,7 @@ void Emitter::emit_loop_end(const Step& step) {
     settle({.unboxed = now.kept});
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
-      a_.mov(x86::qword_ptr(x86::rbx, context_at::kSignature), x86::rax);
+      a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);
     }
     if (inside) {
       a_.mov(x86::rdx, imm(reinterpret_cast<std::uint64_t>(&step.op->edge->target)));

@@ -12,7 +12,7 @@ namespace {
 using enum isa::Mnemonic;
 
 /// Effects of a step on operations around it.
-struct Passing {
+struct StepEffects {
   bool leaves = false;    ///< control may leave here
   bool cuts = false;      ///< no operation may have parts on both sides
   bool accesses = false;  ///< it accesses memory
@@ -22,7 +22,7 @@ class Selection {
  public:
   Selection(std::span<const Step> steps, const AddressPlan& addresses)
       : values_(steps), size_(steps.size()) {
-    note_passings(addresses);
+    note_effects(addresses);
     for (FoundOperation& each : find_operations(values_)) {
       const bool early = each.kind == Wide::load || each.kind == Wide::store;
       const std::size_t at = early ? each.parts.front() : each.parts.back();
@@ -46,7 +46,7 @@ class Selection {
     std::ranges::stable_sort(alive, {}, &Candidate::at);
     for (const Candidate* each : alive) add(*each, made);
     if (!fits(made)) return {};
-    for (const Passing& each : passings_) made.leaves.push_back(each.leaves);
+    for (const StepEffects& each : effects_) made.leaves.push_back(each.leaves);
     return made;
   }
 
@@ -58,22 +58,22 @@ class Selection {
   };
   static constexpr int kNobody = -1;
 
-  void note_passings(const AddressPlan& addresses) {
+  void note_effects(const AddressPlan& addresses) {
     std::set<int> checked;
     std::size_t access = 0;
     for (const Step& step : values_.steps) {
       const bool straight = step.kind == Kind::straight;
       const std::size_t count = straight ? accesses_of(step.instruction).count : 0;
-      Passing passing{.accesses = count != 0};
+      StepEffects effects{.accesses = count != 0};
       groups_.push_back(count == 1 ? addresses.accesses[access].group : -1);
       const isa::Mnemonic m = step.instruction.mnemonic;
       const bool of_x = straight && count == 1 && ((m >= lb && m <= lhu) || (m >= sb && m <= sw));
       if (of_x)
-        passing.leaves = groups_.back() < 0 || checked.insert(groups_.back()).second;
+        effects.leaves = groups_.back() < 0 || checked.insert(groups_.back()).second;
       else if (!is_arithmetic(step) && step.kind != Kind::pass)
-        passing = {true, step.kind != Kind::branch, passing.accesses};
+        effects = {true, step.kind != Kind::branch, effects.accesses};
       access += count;
-      passings_.push_back(passing);
+      effects_.push_back(effects);
     }
   }
 
@@ -159,7 +159,7 @@ class Selection {
     if (each.is.kind == Wide::store) return is_possible_store(each);
     if (each.is.kind == Wide::load && !is_possible_load(each)) return false;
     for (std::size_t i = each.is.parts.front() + 1; i <= each.at; ++i)
-      if (passings_[i].cuts) return false;
+      if (effects_[i].cuts) return false;
     for (const std::size_t part : each.is.parts)
       if (!is_hidden(each, values_.made[part])) return false;
     const auto there = [&](int value) {
@@ -193,8 +193,8 @@ class Selection {
     const bool stores = each.is.kind == Wide::store;
     for (std::size_t i = first + 1; i <= second; ++i) {
       const isa::Mnemonic m = values_.steps[i].instruction.mnemonic;
-      const bool other_access = passings_[i].accesses && i != second;
-      if (passings_[i].leaves || passings_[i].cuts) return false;
+      const bool other_access = effects_[i].accesses && i != second;
+      if (effects_[i].leaves || effects_[i].cuts) return false;
       if (other_access && (stores || (m >= sb && m <= sw))) return false;
     }
     return true;
@@ -308,7 +308,7 @@ class Selection {
     const std::size_t end = values_[values_.made[part]].end;
     int last = -1;
     for (std::size_t i = part + 1; i < std::min(end + 1, size_); ++i) {
-      if (passings_[i].leaves) last = static_cast<int>(i);
+      if (effects_[i].leaves) last = static_cast<int>(i);
       if (values_.steps[i].kind == Kind::choose || values_.steps[i].kind == Kind::loop) break;
     }
     return last;
@@ -368,7 +368,7 @@ class Selection {
   std::size_t size_;
   std::map<int, int> slots_;  // by value
   int next_slot_ = 0;
-  std::vector<Passing> passings_;
+  std::vector<StepEffects> effects_;
   std::vector<int> groups_;  // of each step's access
   std::vector<Candidate> all_;
   std::vector<int> owners_;  // of each step: index into all_

@@ -1,14 +1,14 @@
-#include "sim/engine/passing.h"
+#include "sim/engine/pipeline_transition.h"
 
 #include "sim/engine/block.h"
 
 namespace tessera::engine {
 namespace {
 
-/// Sets up a context that enters with `signature` at time 0.
-void enter(const Signature* signature, Scoreboard& board, UnitTimes& units) {
-  if (signature == nullptr) return;
-  for (const Signature::Residual& residual : signature->residuals) {
+/// Sets up a context that enters with `pipeline_state` at time 0.
+void enter(const PipelineState* pipeline_state, Scoreboard& board, UnitTimes& units) {
+  if (pipeline_state == nullptr) return;
+  for (const PipelineState::Residual& residual : pipeline_state->residuals) {
     if (residual.number < Scoreboard::kRegisters)
       board.expect(residual.number, residual.slots, residual.cause);
     else
@@ -20,8 +20,8 @@ Cause cause_of(std::size_t unit) {
   return static_cast<Unit>(unit) == Unit::matrix ? Cause::matrix : Cause::arithmetic;
 }
 
-std::vector<Signature::Residual> leave(const Scoreboard& board, const UnitTimes& units) {
-  std::vector<Signature::Residual> residuals;
+std::vector<PipelineState::Residual> leave(const Scoreboard& board, const UnitTimes& units) {
+  std::vector<PipelineState::Residual> residuals;
   const auto left = [&](std::uint64_t time) {
     return static_cast<std::uint32_t>(time - board.next());
   };
@@ -38,17 +38,17 @@ std::vector<Signature::Residual> leave(const Scoreboard& board, const UnitTimes&
 
 }  // namespace
 
-const Passing& Passings::find(const Edge& edge, const Signature* from) {
+const PipelineTransition& PipelineTransitions::find(const Edge& edge, const PipelineState* from) {
   const std::scoped_lock lock(mutex_);
-  for (const Passing* known = edge.passings.load(std::memory_order_relaxed); known != nullptr;
-       known = known->next) {
+  for (const PipelineTransition* known = edge.transitions.load(std::memory_order_relaxed);
+       known != nullptr; known = known->next) {
     if (known->from == from) return *known;
   }
   return compute(edge, from);
 }
 
-void Passings::pass(const Edge& edge, Scoreboard& board, UnitTimes& units,
-                    const Visit& visit) const {
+void PipelineTransitions::pass(const Edge& edge, Scoreboard& board, UnitTimes& units,
+                               const Visit& visit) const {
   for (std::span<const Demand> left = edge.demands(); !left.empty();) {
     const auto pair = front_group(left);
     const Scoreboard::Ready ready = board.ready(pair.first(1), units);
@@ -60,7 +60,8 @@ void Passings::pass(const Edge& edge, Scoreboard& board, UnitTimes& units,
   if (edge.branches) board.branch(branch_latency_);
 }
 
-std::uint64_t Passings::replay(const Edge& edge, const Signature* from, const Visit& visit) const {
+std::uint64_t PipelineTransitions::replay(const Edge& edge, const PipelineState* from,
+                                          const Visit& visit) const {
   Scoreboard board(distance_);
   UnitTimes units{};
   enter(from, board, units);
@@ -68,32 +69,33 @@ std::uint64_t Passings::replay(const Edge& edge, const Signature* from, const Vi
   return board.next() - board.slot();
 }
 
-const Passing& Passings::compute(const Edge& edge, const Signature* from) {
+const PipelineTransition& PipelineTransitions::compute(const Edge& edge,
+                                                       const PipelineState* from) {
   Scoreboard board(distance_);
   UnitTimes units{};
   enter(from, board, units);
-  auto& made = passings_.emplace_back(std::make_unique<Passing>());
-  Passing& passing = *made;
+  auto& made = transitions_.emplace_back(std::make_unique<PipelineTransition>());
+  PipelineTransition& transition = *made;
   pass(edge, board, units, [&](std::span<const Demand> group, const Scoreboard::Ready& ready) {
-    if (group.front().paired) ++passing.apart;
-    passing.waits[static_cast<std::size_t>(ready.cause)] +=
+    if (group.front().paired) ++transition.apart;
+    transition.waits[static_cast<std::size_t>(ready.cause)] +=
         static_cast<std::uint32_t>(ready.waited);
-    passing.last_issue = static_cast<std::int64_t>(ready.at);
+    transition.last_issue = static_cast<std::int64_t>(ready.at);
   });
-  passing.waits[static_cast<std::size_t>(Cause::branch)] +=
+  transition.waits[static_cast<std::size_t>(Cause::branch)] +=
       static_cast<std::uint32_t>(board.next() - board.slot());
-  passing.from = from;
-  passing.to = intern(leave(board, units));
-  passing.slots = static_cast<std::int64_t>(board.next());
-  passing.next = edge.passings.load(std::memory_order_relaxed);
-  edge.passings.store(&passing, std::memory_order_release);
-  return passing;
+  transition.from = from;
+  transition.to = intern(leave(board, units));
+  transition.slots = static_cast<std::int64_t>(board.next());
+  transition.next = edge.transitions.load(std::memory_order_relaxed);
+  edge.transitions.store(&transition, std::memory_order_release);
+  return transition;
 }
 
-const Signature* Passings::after(const Signature* from, std::uint64_t slots) {
+const PipelineState* PipelineTransitions::after(const PipelineState* from, std::uint64_t slots) {
   if (from == nullptr || slots == 0) return from;
-  std::vector<Signature::Residual> residuals;
-  for (Signature::Residual residual : from->residuals) {
+  std::vector<PipelineState::Residual> residuals;
+  for (PipelineState::Residual residual : from->residuals) {
     if (residual.slots <= slots) continue;
     residual.slots -= static_cast<std::uint32_t>(slots);
     residuals.push_back(residual);
@@ -102,10 +104,10 @@ const Signature* Passings::after(const Signature* from, std::uint64_t slots) {
   return intern(std::move(residuals));
 }
 
-const Signature* Passings::intern(std::vector<Signature::Residual> residuals) {
+const PipelineState* PipelineTransitions::intern(std::vector<PipelineState::Residual> residuals) {
   if (residuals.empty()) return nullptr;
-  auto& known = signatures_[residuals];
-  if (!known) known = std::make_unique<Signature>(Signature{std::move(residuals)});
+  auto& known = states_[residuals];
+  if (!known) known = std::make_unique<PipelineState>(PipelineState{std::move(residuals)});
   return known.get();
 }
 

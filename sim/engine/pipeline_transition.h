@@ -18,7 +18,7 @@ struct Edge;
 
 /// The pending results and busy units when a context enters a block, relative to its next slot:
 /// canonical, one object per value. Empty: nothing is pending.
-struct Signature {
+struct PipelineState {
   struct Residual {
     std::uint8_t number;  ///< register as in Demand, or Scoreboard::kRegisters + unit
     Cause cause;
@@ -28,45 +28,45 @@ struct Signature {
   std::vector<Residual> residuals;  ///< ascending numbers
 };
 
-/// The cost and result of executing the stretch that an edge ends from a given signature.
-struct Passing {
-  const Signature* from;
-  const Signature* to;
+/// The cost and result of executing the stretch that an edge ends from a given pipeline state.
+struct PipelineTransition {
+  const PipelineState* from;
+  const PipelineState* to;
   std::int64_t slots;       ///< slots to the next instruction's, including waits
   std::int64_t last_issue;  ///< slot in which the stretch's last instruction issues
   std::array<std::uint32_t, kCauses> waits;
   std::uint32_t apart;                          ///< pairs whose halves issue separately
-  const Passing* next;                          ///< next passing of the same edge
+  const PipelineTransition* next;               ///< next transition of the same edge
   mutable std::atomic<std::uint64_t> times{0};  ///< profiled codes: number of uses
 };
 
-/// A cache of all passings met so far. Thread-safe; values depend only on the code.
-class Passings {
+/// A cache of all transitions met so far. Thread-safe; values depend only on the code.
+class PipelineTransitions {
  public:
   /// `branch_latency`: of taken branches.
-  Passings(std::uint32_t distance, std::uint32_t branch_latency)
+  PipelineTransitions(std::uint32_t distance, std::uint32_t branch_latency)
       : distance_(distance), branch_latency_(branch_latency) {}
 
-  /// Looks in edge.passings; computes and adds it if it is new.
-  const Passing& find(const Edge& edge, const Signature* from);
+  /// Looks in edge.transitions; computes and adds it if it is new.
+  const PipelineTransition& find(const Edge& edge, const PipelineState* from);
   /// Calls visit(group, ready) for each group of the stretch, in order, as it issues after `from`.
   /// Returns the slots after a taken branch in which nothing issues.
   using Visit = std::function<void(std::span<const Demand>, const Scoreboard::Ready&)>;
-  [[nodiscard]] std::uint64_t replay(const Edge& edge, const Signature* from,
+  [[nodiscard]] std::uint64_t replay(const Edge& edge, const PipelineState* from,
                                      const Visit& visit) const;
-  /// The signature after `slots` slots without issue from `from`.
-  const Signature* after(const Signature* from, std::uint64_t slots);
+  /// The pipeline state after `slots` slots without issue from `from`.
+  const PipelineState* after(const PipelineState* from, std::uint64_t slots);
 
  private:
-  const Passing& compute(const Edge& edge, const Signature* from);
+  const PipelineTransition& compute(const Edge& edge, const PipelineState* from);
   void pass(const Edge& edge, Scoreboard& board, UnitTimes& units, const Visit& visit) const;
-  const Signature* intern(std::vector<Signature::Residual> residuals);
+  const PipelineState* intern(std::vector<PipelineState::Residual> residuals);
 
   std::uint32_t distance_;
   std::uint32_t branch_latency_;
   std::mutex mutex_;
-  std::map<std::vector<Signature::Residual>, std::unique_ptr<Signature>> signatures_;
-  std::vector<std::unique_ptr<Passing>> passings_;
+  std::map<std::vector<PipelineState::Residual>, std::unique_ptr<PipelineState>> states_;
+  std::vector<std::unique_ptr<PipelineTransition>> transitions_;
 };
 
 }  // namespace tessera::engine
