@@ -119,7 +119,7 @@ bool has_room(const program::Program& program, MachineCosts& costs) {
   for (const program::Codelet& codelet : program.codelets()) code += codelet.code.size();
   if (room == 0 || 2 * (code + list_bytes(program)) < room) return true;
   try {
-    static_cast<void>(costs.needs(program));
+    static_cast<void>(costs.resource_usage(program));
     return true;
   } catch (const UserError&) {
     return false;
@@ -247,7 +247,7 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
       std::make_shared<Model>(make_model(std::move(given.file.network), given.file.weights,
                                          given.image, options.seed, options.sparsity, threads));
   const PinnedPlan pinned = options.plan.value_or(PinnedPlan{});
-  Made made = planned(pinned, costs);
+  PricedProgram made = planned(pinned, costs);
   const Planner& planner = *chosen_.planner;
   const Network& network = chosen_.banded->network;
   program_ = std::move(made.program);
@@ -273,14 +273,14 @@ Convnet::Convnet(const Options& options, MachineCosts& costs) {
 
 /// If lists do not fit, plans with fewer items per layer; if none fits, returns the plan of the
 /// shortest lists.
-Made Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
+PricedProgram Convnet::planned(const PinnedPlan& pinned, MachineCosts& costs) {
   constexpr std::uint64_t kMost = 1U << 18U;
   const auto plan = [&](std::uint64_t item_cycles) {
     chosen_ = plan_bands(*model_, pinned, costs, item_cycles);
     const Planner& planner = *chosen_.planner;
     return make_program(planner.plan(), costs.machine(), planner.calls());
   };
-  Made made = plan(0);
+  PricedProgram made = plan(0);
   if (has_room(made.program, costs)) return made;
   made = plan(kMost);
   std::uint64_t shortest = kMost;

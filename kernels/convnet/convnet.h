@@ -69,7 +69,7 @@ class Convnet : public Workload {
  private:
   [[nodiscard]] program::Program lowered() const override;
   /// Plans the model.
-  [[nodiscard]] Made planned(const PinnedPlan& pinned, MachineCosts& costs);
+  [[nodiscard]] PricedProgram planned(const PinnedPlan& pinned, MachineCosts& costs);
 
   std::shared_ptr<Model> model_;
   BandedPlan chosen_;  ///< referenced by the program

@@ -214,7 +214,7 @@ void LayerProgram::add_tile(std::uint32_t column, bool results, std::uint32_t ro
                      mapping_.rows, geometry.result_pitch()};
   Walk outer = memory_.slice(tensor, column).below(first_row).part(blocks, rows, columns);
   if (held.outside) {
-    const Beside& beside = plan_.placement.beside[number_];
+    const StagedBytes& beside = plan_.placement.beside[number_];
     const std::uint32_t slot_bytes = shape_.staged_result_bytes() / shape_.core_rows();
     const std::uint32_t at = (results ? beside.results : beside.operands) + slot * slot_bytes;
     const Area between{memory_.in_tile(column, at), tile.count, geometry.sent()};

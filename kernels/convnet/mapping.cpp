@@ -138,8 +138,8 @@ std::uint32_t LayerShape::staged_result_bytes() const {
   return core_rows() * mapping.group * mapping.rows * columns_[0].sent() * kPositionBytes;
 }
 
-Beside LayerShape::beside() const {
-  Beside bytes;
+StagedBytes LayerShape::beside() const {
+  StagedBytes bytes;
   if (ddr.loads)
     bytes.rows = 2 * tensors() * staged_row_bytes();
   else if (layer_->has_window())

@@ -52,7 +52,7 @@ struct Ddr {
 
 /// A memory tile's contents other than tensors while a layer runs: in bytes (LayerShape::beside()),
 /// or as addresses (Placement::beside).
-struct Beside {
+struct StagedBytes {
   std::uint32_t halo = 0;  ///< columns of other memory tiles
   // Staging buffers from and to DDR, two slots each: rows, operands added to results, and results.
   std::uint32_t rows = 0, operands = 0, results = 0;
@@ -187,7 +187,7 @@ class LayerShape {
   // Bytes of staging buffers in a memory tile, of the widest column.
   [[nodiscard]] std::uint32_t staged_row_bytes() const;  ///< rows of one operand
   [[nodiscard]] std::uint32_t staged_result_bytes() const;
-  [[nodiscard]] Beside beside() const;
+  [[nodiscard]] StagedBytes beside() const;
 
   [[nodiscard]] std::uint32_t row_tiles() const {
     return ceil_div(layer_->output.height, mapping.rows);

@@ -33,9 +33,9 @@ class Placer {
     }
     for (std::uint32_t layer = 0; layer < network_.layers.size(); ++layer) {
       if (!plan_.computes(layer)) continue;
-      const Beside bytes = shape_of(plan_, layer).beside();
-      for (std::uint32_t Beside::*const part :
-           {&Beside::halo, &Beside::rows, &Beside::operands, &Beside::results})
+      const StagedBytes bytes = shape_of(plan_, layer).beside();
+      for (std::uint32_t StagedBytes::*const part :
+           {&StagedBytes::halo, &StagedBytes::rows, &StagedBytes::operands, &StagedBytes::results})
         if (bytes.*part > 0)
           blocks.push_back({&(placement_.beside[layer].*part), bytes.*part, {layer, layer + 1}});
     }

@@ -104,7 +104,7 @@ void Planner::consider(LayerShape& shape, std::optional<Priced>& found, std::uin
   Mapping& mapping = shape.mapping;
   mapping.pieces = 1;
   mapping.pieces = pieces(shape);
-  const Beside beside = shape.beside();
+  const StagedBytes beside = shape.beside();
   if (std::uint64_t{beside.rows} + beside.operands + beside.results > staged_limit_) return;
   const bool has_others =
       mapping.rows < shape.layer().output.height || mapping.order == Order::inputs;

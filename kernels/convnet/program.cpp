@@ -52,7 +52,7 @@ void move_whole(const Plan& plan, const ArrayMemory& memory, ArrayProgram& lists
 }  // namespace
 
 /// Layer by layer: transfers of neighbours' columns, then the nodes' lists.
-Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs) {
+PricedProgram make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs) {
   const Array& array = plan.array;
   program::Program program(array.nodes());
   const ArrayMemory memory(plan, program);

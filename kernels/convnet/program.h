@@ -24,7 +24,7 @@ struct View {
 struct Placement {
   std::vector<Held> held;
   std::vector<View> views;          ///< by layer
-  std::vector<Beside> beside;       ///< by layer: addresses
+  std::vector<StagedBytes> beside;  ///< by layer: addresses
   std::vector<Range> lives;         ///< by `held`: range of layers in which it is live
   std::uint64_t ddr_bytes = 0;      ///< tensors in DDR, except image and result
   std::uint64_t bytes = 0;          ///< bytes used in a memory tile, from address 0 on
@@ -79,11 +79,11 @@ LayerShape shape_of(const Plan& plan, std::uint32_t layer);
 
 /// A network's program and its predicted times: a superstep for the load before, one for each
 /// layer, one for the store after.
-struct Made {
+struct PricedProgram {
   program::Program program;
   arrays::Estimate estimate;
 };
 /// `plan` must outlive it.
-Made make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs);
+PricedProgram make_program(const Plan& plan, const MachineConfig& machine, CallCosts& costs);
 
 }  // namespace tessera::convnet

@@ -17,9 +17,9 @@ constexpr std::uint64_t kLeastBytes = 16;  // least bytes of an array passed to 
 
 /// State that the functions of a product's steps share and keep. They run after the description is
 /// complete, so each captures `y` as of when its step was added.
-struct Stated {
-  Stated(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
-         Description& description)
+struct SharedState {
+  SharedState(const Geometry& of, const MachineConfig& on, const elf::KernelCode& code,
+              Description& description)
       : geometry(of), machine(on), functions(code, description, on.tile.contexts) {}
 
   [[nodiscard]] bool splits_depth() const { return geometry.plan().split_k > 1; }
@@ -49,7 +49,7 @@ class Statement {
   Statement(const Geometry& geometry, const MachineConfig& machine, const elf::KernelCode& code,
             Description& description)
       : description_(description),
-        product_(std::make_shared<Stated>(geometry, machine, code, description)) {}
+        product_(std::make_shared<SharedState>(geometry, machine, code, description)) {}
 
   /// Layout blocked: A and B are stored in the order that the plan needs.
   void blocked(const Operand* a, const Operand* b) {
@@ -119,7 +119,7 @@ class Statement {
   }
 
   void add_arrays() {
-    Stated& p = *product_;
+    SharedState& p = *product_;
     const auto result = [](const Geometry& g, const Cell& cell) { return g.result_bytes(cell); };
     p.result = array(p.y_is_result() ? "y" : "result", result, {.keep = !geometry().natural()});
     const auto brought = [this](Side side, std::string_view name) {
@@ -310,7 +310,7 @@ class Statement {
   }
 
   Description& description_;
-  std::shared_ptr<Stated> product_;
+  std::shared_ptr<SharedState> product_;
   Source x_, w_;
 };
 

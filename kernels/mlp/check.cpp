@@ -78,7 +78,7 @@ class Comparisons {
     take({.says = says}, allowed.size(), [&](std::uint64_t i, kernels::Comparison& into) {
       into.add({i, 0, its.found[i], its.trained.front()[i], allowed[i]});
     });
-    const Together together = compared_together(its);
+    const OverallComparison together = compared_together(its);
     const auto says_size = [map](const Compared& one) {
       return fmt::format(
           "parameters of map {} differ by {:.3g} standard deviations in the mean, allowed {:.3g}",
@@ -124,7 +124,7 @@ class Comparisons {
   template <class Number, class Chosen>
   void compare(std::string_view tensor, std::vector<StepResult> Trained::*which,
                Number StepResult::*number, std::size_t steps, const Chosen& says_something) {
-    take(training::told_result(tensor), steps, [&](std::uint64_t i, kernels::Comparison& into) {
+    take(training::reported_result(tensor), steps, [&](std::uint64_t i, kernels::Comparison& into) {
       if (!says_something(i)) return;
       std::vector<double> all;
       for (const Trained& each : trained_) all.push_back((each.*which)[i].*number);

@@ -58,8 +58,8 @@ class PixelflyLayer : public Layer {
         sparse_{statement.description(), statement.tile_code().sparse, statement.contexts()},
         context_(context),
         plan_(plan),
-        w_rest_(std::make_shared<const AtRest>(plan.gradients.dw)),
-        v_rest_(std::make_shared<const AtRest>(*plan.gradients.dv)) {
+        w_rest_(std::make_shared<const StoredLayout>(plan.gradients.dw)),
+        v_rest_(std::make_shared<const StoredLayout>(*plan.gradients.dv)) {
     w_ = make_parameters(w_rest_);
     v_ = make_parameters(v_rest_);
     if (context.linear.layer.gamma) gamma_.emplace(statement, context, w_rest_, first_of_u());
@@ -72,8 +72,8 @@ class PixelflyLayer : public Layer {
     taken_ = gamma_ ? gamma_->multiply(w_.weights) : w_.weights;
     const auto weights = values_of(outer);
     const auto factor = values_of(plan_.z.partition);
-    const Taking w{w_rest_, taken_, weights, true, 0, kAll};
-    const Taking v{v_rest_, v_.weights, factor, false, 0, kAll};
+    const StoredOperand w{w_rest_, taken_, weights, true, 0, kAll};
+    const StoredOperand v{v_rest_, v_.weights, factor, false, 0, kAll};
     if (!w.lies()) add_turned(statement_, {w});
     exchange("x and low rank", blocks, w.lies() ? std::vector{w, v} : std::vector{v});
     z_ = sparse_.stored(plan_.z.partition.y_storage(), "low rank");
@@ -89,13 +89,13 @@ class PixelflyLayer : public Layer {
     const Blocks dy = given(gradient, rows.storage, "gradient in blocks");
     const auto factor = values_of(plan_.t.partition);
     const auto weights = values_of(plan_.back.partition);
-    std::vector<Taking> taken{{w_rest_, taken_, factor, false, first_of_u(), kAll}};
+    std::vector<StoredOperand> taken{{w_rest_, taken_, factor, false, first_of_u(), kAll}};
     if (wanted) taken.push_back({w_rest_, taken_, weights, false, 0, first_of_u()});
     if (wanted)
       add_turned(statement_, {{v_rest_, v_.weights, weights, true, 0, kAll, first_of_t()}});
     const bool lies = taken.front().lies();
     if (!lies) add_turned(statement_, taken);
-    exchange("gradient and low rank", dy, lies ? taken : std::vector<Taking>());
+    exchange("gradient and low rank", dy, lies ? taken : std::vector<StoredOperand>());
     const BufferId t = sparse_.stored(plan_.t.partition.y_storage(), "low rank of the gradient");
     multiply(plan_.t, plan_.t_of, *factor, "low rank back ", {dy.array}, t);
     std::optional<MatrixArray> back;
@@ -150,11 +150,11 @@ class PixelflyLayer : public Layer {
   [[nodiscard]] std::uint64_t first_of_u() const { return plan_.forward.partition.x.back().first; }
   [[nodiscard]] std::uint64_t first_of_t() const { return plan_.back.partition.x.back().first; }
 
-  Parameters make_parameters(const std::shared_ptr<const AtRest>& rest) {
+  Parameters make_parameters(const std::shared_ptr<const StoredLayout>& rest) {
     const auto all = std::make_shared<std::vector<std::uint64_t>>(
         rest->storage.bytes() / rest->element_bytes, training::kNoNumber);
     std::uint64_t number = 0;
-    for_parameters([&](const AtRest& in, std::uint64_t row, std::uint64_t column) {
+    for_parameters([&](const StoredLayout& in, std::uint64_t row, std::uint64_t column) {
       if (&in == rest.get()) (*all)[in.element(row, column)] = number;
       ++number;
     });
@@ -186,11 +186,12 @@ class PixelflyLayer : public Layer {
       statement_.compute("clear", {statement_.clearing(array)});
     return {matrix, storage, array, plan_.shape.x_depth()};
   }
-  void exchange(const char* name, const Blocks& blocks, const std::vector<Taking>& takings) {
+  void exchange(const char* name, const Blocks& blocks,
+                const std::vector<StoredOperand>& operands) {
     statement_.description().exchange(name, statement_.machine().tiles,
-                                      [blocks, takings](Tile tile, Pulls& pulls) {
+                                      [blocks, operands](Tile tile, Pulls& pulls) {
                                         blocks.pull(tile, pulls);
-                                        for (const Taking& taking : takings)
+                                        for (const StoredOperand& taking : operands)
                                           pull_copies(taking, tile, pulls);
                                       });
   }
@@ -207,7 +208,7 @@ class PixelflyLayer : public Layer {
   sparse::Statement sparse_;
   LayerContext context_;
   const PixelflyPlan& plan_;
-  std::shared_ptr<const AtRest> w_rest_, v_rest_;
+  std::shared_ptr<const StoredLayout> w_rest_, v_rest_;
   Parameters w_, v_;
   std::optional<PixelflyGamma> gamma_;
   BufferId x_{}, z_{}, taken_{};  ///< this turn's x, z, and weights that products use

@@ -13,7 +13,7 @@ struct Element {
   std::uint64_t row, column;
   bool held;
 };
-Element element_of(const Taking& taking, std::uint64_t out, std::uint64_t in) {
+Element element_of(const StoredOperand& taking, std::uint64_t out, std::uint64_t in) {
   if (taking.rows && in < taking.input) return {0, 0, false};
   const std::uint64_t column = taking.first + (taking.rows ? in - taking.input : out);
   const std::uint64_t row = taking.rows ? out : in;
@@ -23,15 +23,15 @@ Element element_of(const Taking& taking, std::uint64_t out, std::uint64_t in) {
 /// Lines of contiguous stored elements, of those blocks that a product takes.
 class RestLines {
  public:
-  explicit RestLines(const std::vector<Taking>& takings)
-      : from_(takings.front().from),
-        array_(takings.front().array),
+  explicit RestLines(const std::vector<StoredOperand>& operands)
+      : from_(operands.front().from),
+        array_(operands.front().array),
         line_(from_->of.line()),
         a_block_(from_->of.area() / line_),
         place_(from_->blocks()) {
     for (std::uint64_t e = 0; e < from_->blocks(); ++e) {
       const std::uint64_t column = std::uint64_t{from_->of.column(e)} * from_->block;
-      const bool taken = std::ranges::any_of(takings, [&](const Taking& taking) {
+      const bool taken = std::ranges::any_of(operands, [&](const StoredOperand& taking) {
         return column >= taking.first && column < taking.end;
       });
       if (!taken) continue;
@@ -66,7 +66,7 @@ class RestLines {
   }
 
  private:
-  std::shared_ptr<const AtRest> from_;
+  std::shared_ptr<const StoredLayout> from_;
   BufferId array_;
   std::uint32_t line_;
   std::uint64_t a_block_;              ///< lines per block
@@ -76,8 +76,8 @@ class RestLines {
 
 }  // namespace
 
-void pull_copies(const Taking& taking, Tile tile, Pulls& pulls) {
-  const AtRest& from = *taking.from;
+void pull_copies(const StoredOperand& taking, Tile tile, Pulls& pulls) {
+  const StoredLayout& from = *taking.from;
   const std::uint64_t size = from.element_bytes;
   taking.to->for_runs(
       tile, std::min<std::uint64_t>(taking.to->run(), from.of.line()),
@@ -90,21 +90,21 @@ void pull_copies(const Taking& taking, Tile tile, Pulls& pulls) {
       });
 }
 
-void add_turned(training::Statement& statement, const std::vector<Taking>& takings) {
-  const auto lines = std::make_shared<const RestLines>(takings);
+void add_turned(training::Statement& statement, const std::vector<StoredOperand>& operands) {
+  const auto lines = std::make_shared<const RestLines>(operands);
   const std::uint64_t size = statement.element_bytes();
   const training::GivenLines given{
       [lines](std::uint64_t line, std::uint64_t begin, std::uint64_t end) {
         return lines->pieces(line, begin, end);
       },
-      [from = takings.front().from](Tile tile) -> std::uint64_t {
+      [from = operands.front().from](Tile tile) -> std::uint64_t {
         return from->storage.bytes_on(tile);
       },
       lines->count(), lines->line() * size};
   const training::WantedLines wanted{
-      [lines, takings, size](Tile tile) {
+      [lines, operands, size](Tile tile) {
         std::vector<training::WantedLines::Piece> pieces;
-        for (const Taking& taking : takings)
+        for (const StoredOperand& taking : operands)
           taking.to->for_runs(
               tile, taking.to->run(),
               [&](std::uint64_t out, std::uint64_t in, std::uint64_t number, std::uint64_t count) {
@@ -126,7 +126,7 @@ using pixelfly::Factor;
 using pixelfly::kSumBytes;
 
 PixelflyGamma::PixelflyGamma(training::Statement& statement, const LayerContext& context,
-                             std::shared_ptr<const AtRest> w, std::uint64_t first_of_u)
+                             std::shared_ptr<const StoredLayout> w, std::uint64_t first_of_u)
     : statement_(statement),
       w_(std::move(w)),
       runs_([w = w_, first_of_u, bias = context.linear.padded_inputs()](Tile tile) {

@@ -31,8 +31,8 @@ class BlockNumbers {
 
 /// Layout of weights at rest: blocks in the distribution and order of their gradients, in equal
 /// parts on all tiles.
-struct AtRest {
-  explicit AtRest(const pixelfly::Sampled& gradient)
+struct StoredLayout {
+  explicit StoredLayout(const pixelfly::Sampled& gradient)
       : of(gradient),
         block(gradient.partition.shape.block),
         element_bytes(gradient.partition.shape.bytes()),
@@ -92,8 +92,8 @@ struct Values {
 
 /// Weights at rest that a product reads: columns [first, end). If the product's outputs are rows,
 /// column `first` is its input `input`; else it is its output 0.
-struct Taking {
-  std::shared_ptr<const AtRest> from;
+struct StoredOperand {
+  std::shared_ptr<const StoredLayout> from;
   BufferId array;
   std::shared_ptr<const Values> to;
   bool rows;  ///< the product's outputs are rows at rest, its inputs columns; else the reverse
@@ -105,11 +105,11 @@ struct Taking {
 };
 
 /// Pulls values that are stored in the order in which the product reads them.
-void pull_copies(const Taking& taking, Tile tile, Pulls& pulls);
+void pull_copies(const StoredOperand& taking, Tile tile, Pulls& pulls);
 
-/// States steps that transpose values stored in the other order. All `takings` are of the same
+/// States steps that transpose values stored in the other order. All `operands` are of the same
 /// weights.
-void add_turned(training::Statement& statement, const std::vector<Taking>& takings);
+void add_turned(training::Statement& statement, const std::vector<StoredOperand>& operands);
 
 /// Gamma of a pixelfly layer, W = gamma S + (1 - gamma) U V^T with b not scaled, fixed or learned.
 /// In every turn the tiles that hold S and U scale them into copies, which products read, and scale
@@ -119,7 +119,7 @@ class PixelflyGamma {
  public:
   /// `w`: S, b in the block column after the inputs, U from column `first_of_u` on.
   PixelflyGamma(training::Statement& statement, const LayerContext& context,
-                std::shared_ptr<const AtRest> w, std::uint64_t first_of_u);
+                std::shared_ptr<const StoredLayout> w, std::uint64_t first_of_u);
 
   /// States the steps that make scaled copies of `weights`, in the same layout.
   BufferId multiply(BufferId weights);
@@ -135,7 +135,7 @@ class PixelflyGamma {
   void add_up(BufferId sums);
 
   training::Statement& statement_;
-  std::shared_ptr<const AtRest> w_;
+  std::shared_ptr<const StoredLayout> w_;
   std::optional<Parameters> parameter_;
   BufferId gamma_{};                          ///< on each tile, if it is learned
   pixelfly::Scaling::Runs runs_;              ///< factors of elements at rest

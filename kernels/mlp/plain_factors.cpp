@@ -13,7 +13,7 @@ using fft::Complex;
 using Spectrum = std::vector<Complex>;
 
 /// A factor's references to its map, and the index of its first parameter.
-struct Own {
+struct FactorLink {
   Arithmetic& round;
   const Vector &parameters, &weights;
   Vector& gradients;
@@ -24,7 +24,7 @@ struct Own {
 /// features, it keeps the sample's inputs.
 class Factor {
  public:
-  Factor(const Own& own, std::size_t learned)
+  Factor(const FactorLink& own, std::size_t learned)
       : own_(own), of_inputs_(learned), of_gradients_(learned), learns_(learned > 0) {}
   Factor(const Factor&) = delete;
   Factor& operator=(const Factor&) = delete;
@@ -55,7 +55,7 @@ class Factor {
   /// Perturbs gradients, which are sums of products of vectors of these norms.
   virtual void finish(const Vector& /*x*/, const Vector& /*gradient*/, double /*root*/) {}
 
-  Own own_;
+  FactorLink own_;
 
  private:
   Vector inputs_;
@@ -66,7 +66,7 @@ class Factor {
 /// Feature i becomes feature places[i].
 class Permutation : public Factor {
  public:
-  Permutation(const Own& own, std::vector<std::uint32_t> places)
+  Permutation(const FactorLink& own, std::vector<std::uint32_t> places)
       : Factor(own, 0), places_(std::move(places)) {}
 
  private:
@@ -106,7 +106,7 @@ enum class Each : std::uint8_t { none = 0, angle = 1, elements = 4 };
 /// Multiplies pairs of features, `stride` apart, by their twiddles.
 class Pairs : public Factor {
  public:
-  Pairs(const Own& own, std::size_t features, std::size_t stride, Each each)
+  Pairs(const FactorLink& own, std::size_t features, std::size_t stride, Each each)
       : Factor(own, each == Each::none ? 0 : features),
         stride_(stride),
         each_(each),
@@ -193,7 +193,7 @@ double norm(const Vector& values) { return std::sqrt(norm_squared(values)); }
 class Circulant : public Factor {
  public:
   /// `shared`: an earlier factor with the same inputs, or null.
-  Circulant(const Own& own, std::size_t features, const Circulant* shared)
+  Circulant(const FactorLink& own, std::size_t features, const Circulant* shared)
       : Factor(own, 0),
         shared_(shared),
         roots_(fft::roots(features, -1)),
@@ -344,7 +344,7 @@ class PlainFactors : public PlainMap {
  private:
   using Stack = std::vector<std::unique_ptr<Factor>>;
 
-  [[nodiscard]] Own own(std::size_t first) {
+  [[nodiscard]] FactorLink own(std::size_t first) {
     return {round, parameters, weights, gradients, first};
   }
   template <class Kind, class... Of>

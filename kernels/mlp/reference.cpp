@@ -101,7 +101,7 @@ class Trainings {
       network.learn(labels[row]);
       if ((row + 1) % (options_.batch / options_.replicas) == 0) network.gather();
     }
-    StepResult result = network.told();
+    StepResult result = network.taken_result();
     if (!learns) return result;
     network.update();
     result.skipped = network.skipped();
@@ -178,7 +178,7 @@ double PlainNetwork::cross_entropy(std::uint32_t label) {
   return round_.near(loss, std::log(sum_) + std::abs(largest) + std::abs(logits[label]));
 }
 
-StepResult PlainNetwork::told() {
+StepResult PlainNetwork::taken_result() {
   const StepResult sums = std::exchange(batch_, {});
   const double count = options_.batch;
   const double norms = std::sqrt(std::exchange(loss_squares_, 0) * count);

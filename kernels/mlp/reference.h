@@ -27,7 +27,7 @@ class PlainNetwork {
   /// Updates the parameters. If a gradient overflowed in f16, only the scale changes.
   void update();
   /// The mean loss and the number of correct samples since the last call.
-  StepResult told();
+  StepResult taken_result();
   [[nodiscard]] bool skipped() const { return skipped_; }  ///< the last update
   /// Sets the parameters of each map.
   void take(const std::vector<std::vector<float>>& parameters);
@@ -48,7 +48,7 @@ class PlainNetwork {
   Vector input_, exponentials_;
   double sum_ = 0;                      ///< sum of exponentials
   std::vector<Vector> sums_, outputs_;  ///< sums and outputs of the sample
-  StepResult batch_{};                  ///< sums over samples since told()
+  StepResult batch_{};                  ///< sums over samples since taken_result()
   double loss_squares_ = 0;
   double scale_ = 1;  ///< factor of gradients
   double inverse_ = 1;

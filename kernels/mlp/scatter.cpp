@@ -129,7 +129,7 @@ std::vector<double> allowed_of(const TrainedParameters& its) {
   return allowed;
 }
 
-Together compared_together(const TrainedParameters& its) {
+OverallComparison compared_together(const TrainedParameters& its) {
   const std::vector<double> variance = variances(its);
   std::vector<double> sizes{0};
   std::vector<double> shares{0};

@@ -48,9 +48,9 @@ std::vector<double> allowed_of(const TrainedParameters& parameters);
 /// Comparison of all parameters together: `size`, the root mean square of differences over
 /// deviations (at most kDeviations each: larger ones are judged one by one), and `share`, by which
 /// the found change exceeds the expected one; both compared with the perturbed trainings'.
-struct Together {
+struct OverallComparison {
   kernels::Compared size, share;
 };
-Together compared_together(const TrainedParameters& parameters);
+OverallComparison compared_together(const TrainedParameters& parameters);
 
 }  // namespace tessera::mlp

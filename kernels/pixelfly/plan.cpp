@@ -167,7 +167,7 @@ void scale(const Statement& statement, const Chain& chain, const Partition& oute
            BufferId values) {
   const Scaling scaling(statement, outer.shape.type, *chain.gamma,
                         [&chain, &outer, given = values_given(outer)](plan::Tile tile) {
-                          const spmm_static::Deal& deal = outer.deal;
+                          const spmm_static::Distribution& deal = outer.deal;
                           return factor_runs(
                               given[tile], deal.blocks(),
                               [&](std::uint64_t e) { return deal.value_begin[e]; },

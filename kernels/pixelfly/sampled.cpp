@@ -230,7 +230,7 @@ class SampledSearch {
   }
 
   void add_wanted(Sampled& plan) const {
-    const spmm_static::Deal& deal = plan.partition.deal;
+    const spmm_static::Distribution& deal = plan.partition.deal;
     plan.blocks.reserve(pattern_.blocks());
     plan.of_dealt.reserve(deal.blocks() + 1);
     for (std::uint64_t e = 0; e < deal.blocks(); ++e) {

@@ -204,7 +204,7 @@ class WeightGradient : public LayerWorkload {
     return sparse::check_sampled(product, request, threads);
   }
   /// A candidate form for the gradients of weights.
-  struct Way {
+  struct GradientForm {
     sparse::Shape shape;
     bool on_unit;
   };
@@ -258,7 +258,7 @@ class WeightGradient : public LayerWorkload {
     return program;
   }
   /// A plan in one way, with `slack` bytes of each tile reserved for lists; choose() tries several.
-  [[nodiscard]] GradientPlan planned(MachineCosts& costs, const Way& way,
+  [[nodiscard]] GradientPlan planned(MachineCosts& costs, const GradientForm& way,
                                      std::uint64_t slack) const {
     const bool on_unit = way.on_unit;
     const std::uint32_t n = on_unit ? round_up(options_.n, square_columns(way.shape)) : options_.n;
@@ -292,12 +292,12 @@ class WeightGradient : public LayerWorkload {
     return plan;
   }
   /// The ways that pinned keys allow. Throws KeyError if there are none.
-  [[nodiscard]] std::vector<Way> ways(const MachineConfig& machine) const {
+  [[nodiscard]] std::vector<GradientForm> ways(const MachineConfig& machine) const {
     const Products products = options_.plan.products;
     if (products == Products::matrix_unit) require_blocks_on_unit(shape_, machine);
     const std::uint32_t parts = std::max(options_.plan.dw.parts, options_.plan.dv.parts);
     const kernels::Form& pinned = options_.plan.gradient_unit;
-    std::vector<Way> all;
+    std::vector<GradientForm> all;
     std::string forms;
     for (const sparse::Shape& shape : gradient_shapes(shape_, machine)) {
       const kernels::Form form = shape.unit.form();
@@ -318,7 +318,7 @@ class WeightGradient : public LayerWorkload {
   [[nodiscard]] GradientPlan choose(MachineCosts& costs) const {
     constexpr std::uint32_t kSteps = 4;
     const MachineConfig& machine = costs.machine();
-    std::vector<Way> ways = this->ways(machine);
+    std::vector<GradientForm> ways = this->ways(machine);
     const std::uint64_t capacity = sram_bytes(machine.tile);
     std::map<std::pair<std::size_t, std::uint32_t>, GradientPlan> plans;
     const auto plan_of = [&](std::size_t way, std::uint32_t step) -> GradientPlan& {

@@ -19,7 +19,7 @@ void fill_word(std::uint32_t value, Bytes into) {
 }
 
 /// Writes a list.
-void copy(const Stated::Words& list, Bytes into) {
+void copy(const ActivityProfile::Words& list, Bytes into) {
   std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
 }
 
@@ -45,10 +45,11 @@ class Maker {
   /// For arrays on tiles with neurons.
   using BytesOf = std::function<std::uint64_t(const Layout&, const Neurons&)>;
   using FillOf = std::function<void(const Layout&, const Neurons&, Bytes)>;
-  using ExpectedOf = std::function<void(const Layout&, const Neurons&, const Stated&, Bytes)>;
+  using ExpectedOf =
+      std::function<void(const Layout&, const Neurons&, const ActivityProfile&, Bytes)>;
   /// Fills the slice of sample or site `number`.
   using Fill = std::function<void(std::uint64_t number, Bytes)>;
-  using Expected = std::function<void(const Stated&, std::uint64_t number, Bytes)>;
+  using Expected = std::function<void(const ActivityProfile&, std::uint64_t number, Bytes)>;
 
   BufferId of_neurons(std::string_view name, const BytesOf& bytes, const FillOf& fill = {},
                       bool keep = false, const ExpectedOf& expected = {}) {

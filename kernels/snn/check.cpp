@@ -112,7 +112,7 @@ class SnnCheck {
     }
     const std::string test = batches.first > 0 ? "test_" : "";
     for (const auto& [name, expected] : {std::pair{"loss", &losses}, {"right", &right}})
-      compare<float>(training::told_result(test + name), tensors_.floats(test + name, threads_),
+      compare<float>(training::reported_result(test + name), tensors_.floats(test + name, threads_),
                      *expected, 1);
   }
 

@@ -15,7 +15,7 @@ struct Key {
   unsigned unused;  // bits of a tile's words without a neuron
 };
 
-struct Look {
+struct SelectCall {
   const unsigned* marks;
   unsigned count, chunk;  // words of the site, of a worker
   Found* found;
@@ -34,7 +34,8 @@ SNN_INLINE void leave_out(Found* found, unsigned spikes, unsigned carriers) {
 
 /// Lists the neurons of a word from its highest bits down while there is room, and counts the
 /// others. In a pair the second neuron has the higher bit.
-SNN_INLINE void list_word(const Look*& call, Found* found, const unsigned* at, unsigned word) {
+SNN_INLINE void list_word(const SelectCall*& call, Found* found, const unsigned* at,
+                          unsigned word) {
   const unsigned number = call->key->first + static_cast<unsigned>(at - call->marks);
   call = again(call);
   const unsigned tile = high_product(2 * number, call->key->share);
@@ -70,7 +71,7 @@ SNN_INLINE unsigned next_word(const unsigned*& mark, const unsigned* stop) {
   return word;
 }
 
-SNN_INLINE const unsigned* words_of(const Look* call) {
+SNN_INLINE const unsigned* words_of(const SelectCall* call) {
   return call->marks + xtile::worker() * call->chunk;
 }
 
@@ -83,7 +84,7 @@ SNN_INLINE unsigned* stored_ids(const Combine* call) {
 
 /// Lists the marked neurons of a worker's words, cyclically from a random neuron on, while there is
 /// room, and counts the others.
-extern "C" void snn_look(const Look* call) {
+extern "C" void snn_look(const SelectCall* call) {
   Found* const found = shifted(call->found, xtile::worker() * call->stride);
   found->spikes = 0;
   found->carriers = 0;

@@ -13,12 +13,12 @@ struct Fetch {
   unsigned* list;
 };
 
-struct Tick {
+struct TickCall {
   unsigned* clock;
   unsigned keep, change;
 };
 
-struct Clear {
+struct ClearCall {
   double* words;
   unsigned count, chunk;
 };
@@ -64,13 +64,13 @@ extern "C" void snn_fetch(const Fetch* call) {
 }
 
 /// clock = (clock & keep) + change; one worker.
-extern "C" void snn_tick(const Tick* call) {
+extern "C" void snn_tick(const TickCall* call) {
   *call->clock = (*call->clock & call->keep) + call->change;
   xtile::xctl<0>();
 }
 
 /// Writes zeros; each worker takes a contiguous chunk.
-extern "C" void snn_clear(const Clear* call) {
+extern "C" void snn_clear(const ClearCall* call) {
   const unsigned first = xtile::worker() * call->chunk;
   if (first < call->count) {
     double* word = call->words + first;

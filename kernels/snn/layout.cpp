@@ -32,12 +32,13 @@ void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
   }
 }
 
-void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
-                std::span<std::byte> into) {
+void fill_marks(const Layout& layout, const ActivityProfile& stated, VectorId vector,
+                std::uint64_t site, std::span<std::byte> into) {
   const Plan& plan = layout.plan;
   const ListPlan& list = plan.lists[vector];
   const Interval marks = list.part(word(site % list.spread));
-  const Stated::Words& neurons = Stated::of(stated.marks[vector], site / list.spread);
+  const ActivityProfile::Words& neurons =
+      ActivityProfile::of(stated.marks[vector], site / list.spread);
   if (!plan.bits()) {
     std::memcpy(into.data(), &neurons[marks.begin], marks.size() * 4);
     return;
@@ -51,10 +52,10 @@ void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std
   std::memcpy(into.data(), words.data(), words.size() * 4);
 }
 
-void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
-                std::span<std::byte> into) {
+void fill_found(const Layout& layout, const ActivityProfile& stated, VectorId vector,
+                std::uint32_t sample, std::span<std::byte> into) {
   const std::uint32_t capacity = layout.site_capacity(vector);
-  const Stated::Words& neurons = Stated::of(stated.marks[vector], sample);
+  const ActivityProfile::Words& neurons = ActivityProfile::of(stated.marks[vector], sample);
   std::memset(into.data(), 0, into.size());
   const ListPlan& list = layout.plan.lists[vector];
   for (std::uint32_t s = 0; s < list.spread; ++s) {
@@ -72,11 +73,11 @@ void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std
   }
 }
 
-void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neurons,
+void fill_listed(const Layout& layout, const ActivityProfile& stated, const Neurons& neurons,
                  std::span<std::byte> into) {
   fill_unlisted(into);
   for (std::uint32_t b = 0; b < layout.batch(); ++b) {
-    const Stated::Words& list = stated.made(neurons.layer + 1, b);
+    const ActivityProfile::Words& list = stated.made(neurons.layer + 1, b);
     for (const std::uint32_t id : std::span(list).subspan(kListHeader))
       if (id >= neurons.begin && id < neurons.end)
         std::memset(into.data() + (std::size_t{b} * 2 * neurons.pairs() + id - neurons.begin) * 4,

@@ -42,8 +42,8 @@ std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machi
   return needed == 0 ? UINT64_MAX : std::max(needed, room + 1) - room;
 }
 
-Stated::Words words_of(const List& list) {
-  Stated::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
+ActivityProfile::Words words_of(const List& list) {
+  ActivityProfile::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
   words.insert(words.end(), list.ids.begin(), list.ids.end());
   return words;
 }
@@ -258,8 +258,8 @@ void Snn::expect() {
     }
     network.look(batch,
                  [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
-    const auto lists =
-        std::make_shared<const Stated::Lists>(lists_of(network, samples, looked.time_steps));
+    const auto lists = std::make_shared<const ActivityProfile::Lists>(
+        lists_of(network, samples, looked.time_steps));
     for (std::uint64_t i = number; i < moments; i += batches) {
       const std::uint64_t step = (2 * i + 1) * steps / (2 * moments) / batches;
       stated_.push_back(stated_of(network, samples, static_cast<std::uint32_t>(step)));
@@ -270,9 +270,9 @@ void Snn::expect() {
 
 /// Lists after `steps` steps. Inputs have the empty slot after the last step only if all time
 /// steps were run.
-Stated::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
-                            std::uint32_t steps) const {
-  Stated::Lists lists(plan_.lists.size());
+ActivityProfile::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
+                                     std::uint32_t steps) const {
+  ActivityProfile::Lists lists(plan_.lists.size());
   for (VectorId v = 0; v < lists.size(); ++v) {
     const std::uint32_t slots = steps + (v > 0 || steps == options_.time_steps ? 1 : 0);
     lists[v].resize(samples);
@@ -283,9 +283,9 @@ Stated::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
   return lists;
 }
 
-Stated Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
-                      std::uint32_t step) const {
-  Stated stated;
+ActivityProfile Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,
+                               std::uint32_t step) const {
+  ActivityProfile stated;
   stated.step = step;
   for (VectorId v = 0; v < plan_.lists.size(); ++v) {
     stated.marks.emplace_back();

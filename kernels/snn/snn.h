@@ -77,7 +77,7 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
 std::string suiting(const Options& options, const Network& network);
 
 /// Expected lists and marks of one step of some samples.
-struct Stated {
+struct ActivityProfile {
   using Words = std::vector<std::uint32_t>;
   /// Lists of all steps (number of spikes, number of ids, ids) by vector, sample and slot, as in
   /// PlainNetwork::list.
@@ -112,7 +112,7 @@ struct Subject {
   const training::Turns& turns;
   const Data& data;
   const Network& network;
-  const std::vector<Stated>& stated;  ///< steps used for the prediction
+  const std::vector<ActivityProfile>& stated;  ///< steps used for the prediction
 };
 
 struct Setting;
@@ -148,10 +148,10 @@ class Snn : public Workload {
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] Setting setting() const;
   void expect();
-  [[nodiscard]] Stated::Lists lists_of(const PlainNetwork& network, std::uint64_t samples,
-                                       std::uint32_t steps) const;
-  [[nodiscard]] Stated stated_of(const PlainNetwork& network, std::uint64_t samples,
-                                 std::uint32_t step) const;
+  [[nodiscard]] ActivityProfile::Lists lists_of(const PlainNetwork& network, std::uint64_t samples,
+                                                std::uint32_t steps) const;
+  [[nodiscard]] ActivityProfile stated_of(const PlainNetwork& network, std::uint64_t samples,
+                                          std::uint32_t step) const;
   /// Chooses plan_ and returns its prediction.
   plan::Found choose_plan(MachineCosts& costs);
   [[nodiscard]] plan::Described describe(const Plan& plan) const;
@@ -183,7 +183,7 @@ class Snn : public Workload {
   Plan plan_;
   /// Some steps of the first samples, spread from beginning to end: the prediction is the machine's
   /// time for these.
-  std::vector<Stated> stated_;
+  std::vector<ActivityProfile> stated_;
   std::shared_ptr<const std::vector<training::DensePlan>> dense_;  ///< null: sparse
   std::shared_ptr<const training::TileCode> code_;                 ///< for dense activations
 };

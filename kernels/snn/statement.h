@@ -246,13 +246,13 @@ std::shared_ptr<const Arrays> make_arrays(plan::Description& description, const 
 void add_tensors(plan::Description& description, const std::shared_ptr<const Arrays>& arrays);
 
 /// Expected contents of arrays: marks of neurons, one word or one bit each.
-void fill_marks(const Layout& layout, const Stated& stated, VectorId vector, std::uint64_t site,
-                std::span<std::byte> into);
+void fill_marks(const Layout& layout, const ActivityProfile& stated, VectorId vector,
+                std::uint64_t site, std::span<std::byte> into);
 /// Spikes of a sample that sites have found.
-void fill_found(const Layout& layout, const Stated& stated, VectorId vector, std::uint32_t sample,
-                std::span<std::byte> into);
+void fill_found(const Layout& layout, const ActivityProfile& stated, VectorId vector,
+                std::uint32_t sample, std::span<std::byte> into);
 /// Gradients of the spikes of a tile's neurons: 0 where they are listed.
-void fill_listed(const Layout& layout, const Stated& stated, const Neurons& neurons,
+void fill_listed(const Layout& layout, const ActivityProfile& stated, const Neurons& neurons,
                  std::span<std::byte> into);
 
 }  // namespace tessera::snn

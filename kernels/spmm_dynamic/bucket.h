@@ -144,11 +144,11 @@ struct Visit {
 };
 
 /// The tiles' work until all sub-groups are computed.
-struct Travel {
+struct TravelWork {
   Load load;
   std::vector<std::vector<Visit>> visits;  ///< by partition, in order
 };
-Travel travel(const PoolShape& shape, const std::vector<Pool>& pools);
+TravelWork travel(const PoolShape& shape, const std::vector<Pool>& pools);
 
 /// A pool's lists as `meta_words` words, padded with zeros.
 std::vector<std::uint16_t> pool_lists(const sparse::BlockMatrix& w, const PoolShape& shape,

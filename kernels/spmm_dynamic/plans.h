@@ -17,10 +17,10 @@ class Plans {
   /// Work of the tiles for the pools of a grid; nothing if the capacity of the pools is exceeded.
   using Loads = std::function<std::optional<Load>(const PoolShape&)>;
   /// Time and memory that a planner adds to a product's own, by grid.
-  struct Beside {
+  struct AddedCost {
     std::function<std::uint64_t(const Grid&)> bound, cycles, bytes;
   };
-  Plans(const Problem& problem, Pricer& pricer, Loads loads, Beside beside = {})
+  Plans(const Problem& problem, Pricer& pricer, Loads loads, AddedCost beside = {})
       : problem_(problem), pricer_(pricer), loads_(std::move(loads)), beside_(std::move(beside)) {}
 
   /// Adds a grid, to be used in the best of these numberings; `least`: a lower bound on its tiles'
@@ -36,7 +36,7 @@ class Plans {
   const Problem& problem_;
   Pricer& pricer_;
   Loads loads_;
-  Beside beside_;
+  AddedCost beside_;
   std::vector<PoolShape> options_;
   std::vector<std::uint64_t> bounds_;
   struct {

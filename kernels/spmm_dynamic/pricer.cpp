@@ -31,9 +31,9 @@ struct Turn {
 };
 
 /// The pools of a pattern after any number of steps.
-class Travelled {
+class TravellingPools {
  public:
-  Travelled(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing)
+  TravellingPools(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing)
       : parts_(parts), w_(w), packing_(packing), travel_(travel(parts.pool, packing.pools)) {
     for (const std::vector<Visit>& visits : travel_.visits)
       for (const Visit& visit : visits) steps_[visit.group] = visit.step;
@@ -82,7 +82,7 @@ class Travelled {
   const Parts& parts_;
   const sparse::BlockMatrix& w_;
   const Packing& packing_;
-  Travel travel_;
+  TravelWork travel_;
   std::map<const SubGroup*, std::uint32_t> steps_;  ///< step after which each sub-group is computed
 };
 
@@ -103,8 +103,8 @@ std::optional<PoolShape> Pricer::pool(const Problem& problem, const Grid& grid) 
   return pool;
 }
 
-Decided Pricer::decided(const PoolShape& pool, const Load& load) {
-  Decided decided{products_(pool, load.own), 0, load.y_steps, load.x_steps};
+DataTimes Pricer::decided(const PoolShape& pool, const Load& load) {
+  DataTimes decided{products_(pool, load.own), 0, load.y_steps, load.x_steps};
   const std::uint32_t steps = load.y_steps + load.x_steps;
   if (steps == 0) return decided;
   const std::uint64_t walks = products_(pool, {});
@@ -114,12 +114,12 @@ Decided Pricer::decided(const PoolShape& pool, const Load& load) {
 
 plan::Described Pricer::describe(const Problem& problem, const PoolShape& pool, const Load& load,
                                  std::uint64_t further_cycles) {
-  Decided times = decided(pool, load);
+  DataTimes times = decided(pool, load);
   times.own += further_cycles;
   return describe(Parts(problem, pool), times);
 }
 
-plan::Described Pricer::describe(const Parts& parts, const Decided& decided) {
+plan::Described Pricer::describe(const Parts& parts, const DataTimes& decided) {
   plan::Described program(machine().tiles);
   state_program(program.description, parts, code_, decided, nullptr);
   program.tiles = representatives(parts.grid());
@@ -133,7 +133,7 @@ std::uint64_t Pricer::operand_cycles(const Buffers& bytes, const Grid& grid) con
 std::uint64_t Pricer::bound(const Problem& problem, const PoolShape& pool, const Load& load) {
   const Buffers bytes(problem, pool);
   const Grid& grid = pool.grid;
-  const Decided times = decided(pool, load);
+  const DataTimes times = decided(pool, load);
   Prediction sum;
   const auto superstep = [&](ExchangeLoad moved, std::uint64_t cycles, std::uint64_t count = 1) {
     moved.tiles = grid.tiles();
@@ -202,9 +202,10 @@ std::uint64_t Pricer::product_cycles(const Parts& parts, std::uint32_t partition
 
 /// Runs the busiest cells of each step: the effect of unequal work of workers depends on the
 /// machine.
-Decided Pricer::decided(const Parts& parts, const sparse::BlockMatrix& w, const Packing& packing) {
+DataTimes Pricer::decided(const Parts& parts, const sparse::BlockMatrix& w,
+                          const Packing& packing) {
   constexpr std::size_t kAsked = 4;
-  const Travelled pools(parts, w, packing);
+  const TravellingPools pools(parts, w, packing);
   std::vector<std::uint64_t> cycles;  // by step
   for (std::vector<Turn>& turns : pools.turns(products_)) {
     const auto step = static_cast<std::uint32_t>(cycles.size());
@@ -221,7 +222,7 @@ Decided Pricer::decided(const Parts& parts, const sparse::BlockMatrix& w, const 
   const std::uint32_t steps = pools.steps();
   const std::uint64_t walk = product_cycles(parts, 0, pools.pool(pools.longest(), UINT32_MAX));
   for (std::uint64_t& step : cycles) step = std::max(step, walk);
-  Decided decided{cycles.front(), 0, packing.load.y_steps, packing.load.x_steps};
+  DataTimes decided{cycles.front(), 0, packing.load.y_steps, packing.load.x_steps};
   if (steps > 0)
     decided.spilled =
         (std::accumulate(cycles.begin() + 1, cycles.end(), std::uint64_t{0}) + steps / 2) / steps;

@@ -83,10 +83,10 @@ class Pricer {
   std::uint64_t bytes(const Problem& problem, const PoolShape& pool, const Load& load);
 
  private:
-  [[nodiscard]] Decided decided(const PoolShape& pool, const Load& load);
-  [[nodiscard]] Decided decided(const Parts& parts, const sparse::BlockMatrix& w,
-                                const Packing& packing);
-  plan::Described describe(const Parts& parts, const Decided& decided);
+  [[nodiscard]] DataTimes decided(const PoolShape& pool, const Load& load);
+  [[nodiscard]] DataTimes decided(const Parts& parts, const sparse::BlockMatrix& w,
+                                  const Packing& packing);
+  plan::Described describe(const Parts& parts, const DataTimes& decided);
   std::uint64_t product_cycles(const Parts& parts, std::uint32_t partition,
                                const std::vector<std::byte>& pool);
 

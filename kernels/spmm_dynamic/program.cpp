@@ -12,7 +12,7 @@ constexpr std::uint32_t kHomeOffset = 2;  // byte offset of the pool's home in i
 class Statement {
  public:
   Statement(plan::Description& description, const Parts& parts, const sparse::TileCode& code,
-            const Decided& decided, const std::shared_ptr<const Given>& given)
+            const DataTimes& decided, const std::shared_ptr<const Given>& given)
       : d_(description),
         steps_{description, code, parts.pool.contexts},
         s_(std::make_shared<Arrays>(parts)),
@@ -331,7 +331,7 @@ class Statement {
   plan::Description& d_;
   sparse::Statement steps_;
   std::shared_ptr<Arrays> s_;
-  Decided decided_;
+  DataTimes decided_;
   gemm::Functions dense_;
   std::vector<RowsIn> rows_in_;  ///< layout natural: X, Yg
   sparse::Codelet product_code_{};
@@ -340,7 +340,7 @@ class Statement {
 }  // namespace
 
 BufferId state_program(plan::Description& description, const Parts& parts,
-                       const sparse::TileCode& code, const Decided& decided,
+                       const sparse::TileCode& code, const DataTimes& decided,
                        const std::shared_ptr<const Given>& given) {
   return Statement(description, parts, code, decided, given).state();
 }

@@ -74,7 +74,7 @@ struct Parts {
 };
 
 /// Data-dependent times, for estimates.
-struct Decided {
+struct DataTimes {
   std::uint64_t own = 0;      ///< cycles of a product with the tile's own pool
   std::uint64_t spilled = 0;  ///< mean cycles of a product after a step
   std::uint32_t y_steps = 0;  ///< steps of the pools along y
@@ -92,7 +92,7 @@ struct Given {
 /// States the program; without `given` it only serves estimates of time and memory. Returns the
 /// array of results.
 BufferId state_program(plan::Description& description, const Parts& parts,
-                       const sparse::TileCode& code, const Decided& decided,
+                       const sparse::TileCode& code, const DataTimes& decided,
                        const std::shared_ptr<const Given>& given);
 
 /// Iterations of a loop of two steps each that return pools home after `steps` steps, on a ring of

@@ -59,7 +59,7 @@ class Propagation {
     made_.load.own = compute();
   }
 
-  Travel run() && {
+  TravelWork run() && {
     while (!left_.empty()) {
       go_along_y();
       if (grid_.x == 1) continue;
@@ -119,7 +119,7 @@ class Propagation {
   Grid grid_;
   double row_units_;
   std::vector<Left> left_;
-  Travel made_;
+  TravelWork made_;
   std::uint32_t x_ = 0;  ///< steps along x so far: pools are from this many parts ahead
   std::uint32_t y_ = 0;
 };
@@ -157,7 +157,7 @@ Portion portion_of(const PoolShape& shape, const SubGroup& group) {
   return portion;
 }
 
-Travel travel(const PoolShape& shape, const std::vector<Pool>& pools) {
+TravelWork travel(const PoolShape& shape, const std::vector<Pool>& pools) {
   return Propagation(shape, pools).run();
 }
 

@@ -29,8 +29,8 @@ std::uint64_t together(const std::vector<WorkerCycles>& workers) {
   return static_cast<std::uint64_t>(std::llround(cycles));
 }
 
-Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
-               std::uint32_t workers) {
+WorkerDivision divide(const Share& share, const ElementWork& work, std::uint32_t passes,
+                      std::uint32_t workers) {
   std::vector<WorkerCycles> before{{}};
   std::vector<std::uint64_t> full{0};
   for (const RowRun& run : share.rows) {
@@ -73,7 +73,8 @@ Shared share_out(const Share& share, const PricedSharings& sharings, std::uint32
 
 namespace {
 
-Share make_share(const Deal& deal, std::uint32_t place, std::uint64_t first, std::uint64_t last) {
+Share make_share(const Distribution& deal, std::uint32_t place, std::uint64_t first,
+                 std::uint64_t last) {
   Share share{place, first, last, {}, sorted_once(slice(deal.column, first, last))};
   for (std::uint64_t e = first; e < last; ++e) {
     if (share.rows.empty() || share.rows.back().row != deal.row[e]) {
@@ -87,7 +88,7 @@ Share make_share(const Deal& deal, std::uint32_t place, std::uint64_t first, std
 /// Cuts the blocks [begin, end) of a band into consecutive runs for its tiles.
 class BandCut {
  public:
-  BandCut(const Deal& deal, const DealingRules& rules, std::uint32_t band)
+  BandCut(const Distribution& deal, const DealingRules& rules, std::uint32_t band)
       : deal_(deal), rules_(rules), begin_(deal.band_begin[band]), end_(deal.band_begin[band + 1]) {
     if (rules.dealing == Dealing::blocks) return;
     for (std::uint64_t e = begin_; e < end_; ++e) {
@@ -164,7 +165,7 @@ class BandCut {
     return std::min(fits, blocks);
   }
 
-  const Deal& deal_;
+  const Distribution& deal_;
   const DealingRules& rules_;
   std::uint64_t begin_;
   std::uint64_t end_;
@@ -195,7 +196,7 @@ std::vector<std::uint32_t> tiles_by_band(const std::vector<std::uint64_t>& block
   return by_band;
 }
 
-Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules) {
+Layer make_layer(const Distribution& deal, std::uint32_t tiles, const DealingRules& rules) {
   Layer layer{tiles, {}};
   std::vector<BandCut> cuts;
   std::vector<std::uint64_t> work;

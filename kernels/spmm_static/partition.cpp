@@ -30,8 +30,8 @@ namespace {
 
 /// `even_rows`: values of each row of a band begin at an even element (pairs of f16 are loaded at
 /// once).
-Deal deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
-  Deal deal;
+Distribution deal_blocks(const sparse::BlockMatrix& w, Bands bands, bool even_rows) {
+  Distribution deal;
   const std::uint64_t area = std::uint64_t{w.block} * w.block;
   deal.filled = sparse::filled_rows(w);
   const std::vector<std::uint32_t>& rows = deal.filled;
@@ -76,7 +76,7 @@ std::uint64_t row_work(const Partition& partition, std::uint32_t columns, std::u
 
 }  // namespace
 
-void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
+void fill_values(const Distribution& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
                  std::uint64_t first, std::span<std::byte> into) {
   const std::uint64_t area = std::uint64_t{shape.block} * shape.block;
   const std::uint64_t end = first + into.size() / shape.bytes();

@@ -35,7 +35,7 @@ std::vector<std::uint32_t> blocks_by_column(const sparse::BlockMatrix& w);
 Bands cut_bands(const std::vector<std::uint32_t>& by_column, std::uint32_t wanted);
 
 /// The blocks in distribution order.
-struct Deal {
+struct Distribution {
   Bands bands;
   std::vector<std::uint32_t> filled;      ///< block rows that have blocks, ascending
   std::vector<std::uint64_t> band_begin;  ///< bands + 1: first block of each
@@ -50,7 +50,7 @@ struct Deal {
 
 /// Fills in the distributed values of W from number `first` on, each block in the order of the
 /// weight store.
-void fill_values(const Deal& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
+void fill_values(const Distribution& deal, const sparse::BlockMatrix& w, const sparse::Shape& shape,
                  std::uint64_t first, std::span<std::byte> into);
 
 /// The blocks of one block row on one tile: [first, last) in distribution order.
@@ -97,7 +97,7 @@ struct DealingRules {
 };
 
 /// Distributes each band's blocks in order over its tiles; without shares if there are too few.
-Layer make_layer(const Deal& deal, std::uint32_t tiles, const DealingRules& rules);
+Layer make_layer(const Distribution& deal, std::uint32_t tiles, const DealingRules& rules);
 
 // Division of a product's rows and columns over the workers of a tile, and its cycles when workers
 // compete for the pipeline.
@@ -140,12 +140,12 @@ struct ElementWorks {
 };
 
 /// Each worker's rows, numbered within the tile's share, and the cycles of the tile.
-struct Divided {
+struct WorkerDivision {
   std::vector<sparse::WorkerRows> workers;
   std::uint64_t cycles;
 };
-Divided divide(const Share& share, const ElementWork& work, std::uint32_t passes,
-               std::uint32_t workers);
+WorkerDivision divide(const Share& share, const ElementWork& work, std::uint32_t passes,
+                      std::uint32_t workers);
 
 /// A way for the workers of a tile to share a product of blocks in vector code.
 struct Sharing {
@@ -231,7 +231,7 @@ struct Partition {
   std::uint32_t tiles = 0;          ///< tiles of the machine
   Cuts cuts;                        ///< as asked for; there may be fewer bands
   std::vector<DenseRows> x;         ///< in order: given rows, then rows made by steps before
-  Deal deal;
+  Distribution deal;
   std::vector<Layer> layers;
   std::vector<Part> parts;
   std::shared_ptr<const ElementWorks> work;  ///< work of single elements

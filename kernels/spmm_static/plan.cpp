@@ -88,7 +88,7 @@ Pinned pinned(const Plan& plan) {
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
+                 MachineCosts& costs, const Pinned& pinned, const Reservation& around) {
   const MachineConfig& machine = costs.machine();
   kernels::require_at_most(around.keys + ".parts", pinned.parts,
                            std::min(ceil_div(n, shape.lanes()), machine.tiles),
@@ -119,7 +119,7 @@ bool may_be_faster(const Shape& shape, const Partition& than, const sparse::Bloc
 }
 
 Plan choose_plan(const sparse::BlockMatrix& w, std::span<const Shape> shapes, std::uint32_t n,
-                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around) {
+                 MachineCosts& costs, const Pinned& pinned, const Reservation& around) {
   std::optional<Plan> best;
   for (const Shape& shape : shapes) {
     if (best && best->misfit.empty() && !may_be_faster(shape, best->partition, w, costs)) continue;

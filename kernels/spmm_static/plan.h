@@ -55,7 +55,7 @@ struct Plan {
 Pinned pinned(const Plan& plan);
 
 /// The program around a product, which may have other steps.
-struct Surroundings {
+struct Reservation {
   std::string kernel = "spmm_static";  ///< for messages
   std::string keys = "workload.plan";  ///< prefix of pinned keys
   std::vector<DenseRows> x = {};       ///< storage of X, if it is not one even array
@@ -66,11 +66,11 @@ struct Surroundings {
 
 /// Throws KeyError for pinned cuts out of range.
 Plan choose_plan(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n,
-                 MachineCosts& costs, const Pinned& pinned, const Surroundings& around = {});
+                 MachineCosts& costs, const Pinned& pinned, const Reservation& around = {});
 /// The best of several forms of the product (sparse::make_shapes).
 Plan choose_plan(const sparse::BlockMatrix& w, std::span<const sparse::Shape> shapes,
                  std::uint32_t n, MachineCosts& costs, const Pinned& pinned,
-                 const Surroundings& around = {});
+                 const Reservation& around = {});
 /// True if the fullest tile's product in another form takes at most a quarter longer: with other
 /// cuts that form may be faster.
 bool may_be_faster(const sparse::Shape& shape, const Partition& than, const sparse::BlockMatrix& w,

@@ -47,7 +47,7 @@ Planner our_planner(Cost& cost, const ProductCycles& product) {
 class Search {
  public:
   Search(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
-         const Pinned& pinned, const Surroundings& around)
+         const Pinned& pinned, const Reservation& around)
       : w_(w),
         n_(n),
         cost_(cost),
@@ -343,7 +343,7 @@ class Search {
   std::uint32_t n_;
   Cost& cost_;
   const Pinned& pinned_;
-  const Surroundings& around_;
+  const Reservation& around_;
   sparse::published::Policy policy_;
   RoundChoices rounds_;
   const Problem& problem_ = rounds_.problem();
@@ -361,7 +361,7 @@ class Search {
 }  // namespace
 
 Plan searched(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n, Cost& cost,
-              const Pinned& pinned, const Surroundings& around) {
+              const Pinned& pinned, const Reservation& around) {
   Search search(w, shape, n, cost, pinned, around);
   return pinned.algorithm == Algorithm::published ? search.published() : search.best();
 }

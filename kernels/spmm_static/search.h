@@ -57,14 +57,14 @@ class Cost {
 
 /// Searches the plan of one form of the product; pinned keys are kept.
 Plan searched(const sparse::BlockMatrix& w, const sparse::Shape& shape, std::uint32_t n, Cost& cost,
-              const Pinned& pinned, const Surroundings& around);
+              const Pinned& pinned, const Reservation& around);
 
 /// The ways to bring the operands that the search tries: rounds of columns, parts of the rows of W,
 /// and when they are loaded. What it refers to outlives it.
 class RoundChoices {
  public:
   RoundChoices(const sparse::BlockMatrix& w, const Shape& shape, std::uint32_t n,
-               const MachineConfig& machine, const Pinned& pinned, const Surroundings& around)
+               const MachineConfig& machine, const Pinned& pinned, const Reservation& around)
       : w_(w),
         n_(n),
         machine_(machine),
@@ -96,7 +96,7 @@ class RoundChoices {
   std::uint32_t n_;
   const MachineConfig& machine_;
   const Pinned& pinned_;
-  const Surroundings& around_;
+  const Reservation& around_;
   Problem problem_;
   std::map<std::uint32_t, std::vector<sparse::BlockMatrix>> parts_;  ///< parts of W's rows
 };

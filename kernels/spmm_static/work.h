@@ -118,7 +118,7 @@ struct Cell {
 /// Division of a tile's single elements over workers, in passes of `words` words.
 struct ElementShares {
   std::uint32_t words;
-  Divided divided;
+  WorkerDivision divided;
 };
 /// By tile of the machine.
 std::vector<Cell> cells_of(const Partition& partition);

@@ -87,13 +87,13 @@ inline void gelu_slope(const Activation* call) {
   xtile::xctl<0>();
 }
 
-struct Clearing {
+struct ClearCall {
   double* base;
   unsigned padding;
   Parts<Part> parts;
 };
 
-struct Filling {
+struct FillCall {
   float* base;
   const unsigned* offsets;  // bytes
   unsigned count;
@@ -165,7 +165,7 @@ extern "C" void training_gelu_f16(const Activation* call) { gelu<Half>(call); }
 extern "C" void training_gelu_slope(const Activation* call) { gelu_slope<float>(call); }
 extern "C" void training_gelu_slope_f16(const Activation* call) { gelu_slope<Half>(call); }
 
-extern "C" void training_clear(const Clearing* call) {
+extern "C" void training_clear(const ClearCall* call) {
   const Part part = call->parts.mine();
   double* out = shifted(call->base, part.offset);
   const double zero = xtile::splat_s(0.0F);
@@ -174,14 +174,14 @@ extern "C" void training_clear(const Clearing* call) {
 }
 
 /// Stores a value at some offsets; one worker.
-extern "C" void training_fill(const Filling* call) {
+extern "C" void training_fill(const FillCall* call) {
   const unsigned* offset = call->offsets;
   for (unsigned n = call->count; n != 0; --n)
     *shifted(call->base, xtile::lw_p<4>(offset)) = call->value;
   xtile::xctl<0>();
 }
 
-extern "C" void training_fill_f16(const Filling* call) {
+extern "C" void training_fill_f16(const FillCall* call) {
   const unsigned* offset = call->offsets;
   const Half value = static_cast<Half>(call->value);
   for (unsigned n = call->count; n != 0; --n)

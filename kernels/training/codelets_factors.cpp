@@ -119,7 +119,7 @@ inline void scale_complex(const RowPairs* call) {
   xtile::xctl<0>();
 }
 
-struct Widening {
+struct WidenCall {
   const double* from;
   double* to;
   Parts<Part> parts;
@@ -187,7 +187,7 @@ extern "C" void training_complex_products(const RowPairs* call) {
 }
 
 /// Converts f16 to f32.
-extern "C" void training_widen(const Widening* call) {
+extern "C" void training_widen(const WidenCall* call) {
   const Part part = call->parts.mine();
   const double* from = shifted(call->from, part.offset);
   double* to = shifted(call->to, 2 * part.offset);

@@ -63,7 +63,7 @@ struct Update {
   Parts<Part> parts;
 };
 
-struct Looking {
+struct OverflowCall {
   const double* base;
   unsigned* flags;  // one per worker
   Parts<Part> parts;
@@ -71,7 +71,7 @@ struct Looking {
 
 /// Flags infinities and NaNs in a worker's part: zero times either is NaN.
 template <double (*kFma)(double, double, double), double (*kLow)(double), double (*kHigh)(double)>
-inline void look(const Looking* call) {
+inline void look(const OverflowCall* call) {
   const Part part = call->parts.mine();
   const double* at = shifted(call->base, part.offset);
   const double zero = xtile::splat_s(0.0F);
@@ -96,7 +96,7 @@ inline unsigned any_of(const unsigned* flags, unsigned count) {
   return any;
 }
 
-struct Rescaling {
+struct RescaleCall {
   Scale* state;
   const unsigned* flags;
   unsigned count;
@@ -104,7 +104,7 @@ struct Rescaling {
   float largest;
 };
 
-struct Summing {
+struct SumCall {
   const double* own;
   const double* further;  // arrays of `bytes` each
   double* sum;
@@ -134,7 +134,7 @@ struct HalfSum {
 
 /// Adds arrays elementwise, in order.
 template <class Sum>
-inline void add_up(const Summing* call) {
+inline void add_up(const SumCall* call) {
   const Part part = call->parts.mine();
   for (unsigned i = 0; i < part.words; ++i) {
     Sum sum(*shifted(call->own, part.offset + 8 * i));
@@ -275,8 +275,10 @@ extern "C" void training_adam(const Update* call) {
   xtile::xctl<0>();
 }
 
-extern "C" void training_overflow(const Looking* call) { look<xtile::fma_2s, same, same>(call); }
-extern "C" void training_overflow_f16(const Looking* call) {
+extern "C" void training_overflow(const OverflowCall* call) {
+  look<xtile::fma_2s, same, same>(call);
+}
+extern "C" void training_overflow_f16(const OverflowCall* call) {
   look<xtile::fma_4h, xtile::unpkl_2s, xtile::unpkh_2s>(call);
 }
 
@@ -287,7 +289,7 @@ extern "C" void training_any(const Flags* call) {
 }
 
 /// Skips this step if a flag reports overflow, and sets the next scale; only the first worker acts.
-extern "C" void training_rescale(const Rescaling* call) {
+extern "C" void training_rescale(const RescaleCall* call) {
   if (xtile::worker() == 0) {
     Scale* const state = call->state;
     const unsigned any = any_of(call->flags, call->count);
@@ -304,8 +306,8 @@ extern "C" void training_rescale(const Rescaling* call) {
   xtile::xctl<0>();
 }
 
-extern "C" void training_sum(const Summing* call) { add_up<SingleSum>(call); }
-extern "C" void training_sum_f16(const Summing* call) { add_up<HalfSum>(call); }
+extern "C" void training_sum(const SumCall* call) { add_up<SingleSum>(call); }
+extern "C" void training_sum_f16(const SumCall* call) { add_up<HalfSum>(call); }
 
 // Named by the types of weights and gradients. Angles have no f16 weights: f32_f32.
 extern "C" void training_momentum_f16_f16(const ScaledUpdate* call) { momentum<Half, Half>(call); }

@@ -14,19 +14,21 @@ namespace tessera::training {
 namespace {
 
 /// The names of the two numbers that a transfer sends each step.
-struct Told {
+struct ResultNames {
   std::string_view transfer;
   std::string first, second;
 };
-Told training_results() { return {kTrainingResults, "loss", "right"}; }
-Told test_results() { return {kTestResults, "test_loss", "test_right"}; }
-Told scales() { return {kScales, "loss_scale", "skipped"}; }
+ResultNames training_results() { return {kTrainingResults, "loss", "right"}; }
+ResultNames test_results() { return {kTestResults, "test_loss", "test_right"}; }
+ResultNames scales() { return {kScales, "loss_scale", "skipped"}; }
 
-void add(std::vector<program::Tensor>& tensors, const Told& told, std::uint32_t steps) {
+void add(std::vector<program::Tensor>& tensors, const ResultNames& names, std::uint32_t steps) {
   for (const std::uint64_t number : {0U, 1U}) {
-    program::Tensor tensor{
-        number == 0 ? told.first : told.second, program::Role::result, program::Type::f32, {steps}};
-    tensor.transfer = told.transfer;
+    program::Tensor tensor{number == 0 ? names.first : names.second,
+                           program::Role::result,
+                           program::Type::f32,
+                           {steps}};
+    tensor.transfer = names.transfer;
     tensor.runs = [number, steps](std::size_t, program::Runs& runs) {
       for (std::uint64_t i = 0; i < steps; ++i) runs.add(2 * i + number, i);
     };
@@ -107,11 +109,11 @@ std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
 }
 
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer) {
-  const Told told = transfer == kTestResults ? test_results() : training_results();
-  if (!tensors.has(told.first)) return {};
+  const ResultNames names = transfer == kTestResults ? test_results() : training_results();
+  if (!tensors.has(names.first)) return {};
   HostThreads one(1);
-  const std::vector<float> loss = tensors.floats(told.first, one);
-  const std::vector<float> right = tensors.floats(told.second, one);
+  const std::vector<float> loss = tensors.floats(names.first, one);
+  const std::vector<float> right = tensors.floats(names.second, one);
   std::vector<StepResult> results;
   for (std::size_t i = 0; i < loss.size(); ++i)
     results.push_back({static_cast<double>(loss[i]), static_cast<double>(right[i])});
@@ -125,7 +127,7 @@ std::vector<StepResult> step_results(const TensorReader& tensors, std::string_vi
   return results;
 }
 
-kernels::Comparison::Result told_result(std::string_view tensor) {
+kernels::Comparison::Result reported_result(std::string_view tensor) {
   const bool tests = tensor.starts_with("test_");
   if (tests) tensor.remove_prefix(std::string_view("test_").size());
   const std::string what = tensor == "loss"         ? "the loss"

@@ -34,7 +34,7 @@ std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 
 /// Wording of errors in such a tensor: "the loss of step 3 is 0.5, expected 0.4".
-kernels::Comparison::Result told_result(std::string_view tensor);
+kernels::Comparison::Result reported_result(std::string_view tensor);
 
 /// A training's part of the report: accuracies (with `each`, per step too), losses per step, and
 /// samples in no batch; warnings of the first loss that is not finite, and of the first step that

@@ -27,31 +27,31 @@ Accounts::Accounts(const program::Images& images, bool measure_host,
   if (!measure_host)
     for (program::StepInfo& step : steps_) step.measured &= !step.waits_for_host;
   zone_of_.resize(images.tiles.size());
-  for (std::uint32_t zone = 0; zone < zones_.size(); ++zone) ledgers_.emplace_back(steps_, zone);
+  for (std::uint32_t zone = 0; zone < zones_.size(); ++zone) accounting_.emplace_back(steps_, zone);
 }
 
 bool Accounts::close(std::uint32_t zone, const std::vector<Tile>& tiles, Cycle release) {
-  Ledger& ledger = ledgers_[zone];
-  const bool measured = ledger.close(release);
-  if (measured) records_.push_back(ledger.closed());
-  recordings_.close(tiles, zones_[zone], ledger.closed(), measured);
+  TimeAccounting& accounting = accounting_[zone];
+  const bool measured = accounting.close(release);
+  if (measured) records_.push_back(accounting.closed());
+  recordings_.close(tiles, zones_[zone], accounting.closed(), measured);
   return measured;
 }
 
 Cycle Accounts::end() const {
   Cycle last;
-  for (const Ledger& ledger : ledgers_) last = std::max(last, ledger.start());
+  for (const TimeAccounting& accounting : accounting_) last = std::max(last, accounting.start());
   return last;
 }
 
 void Accounts::begin_again() {
   const Cycle at = end();
-  for (Ledger& ledger : ledgers_) ledger.begin_at(at);
+  for (TimeAccounting& accounting : accounting_) accounting.begin_at(at);
 }
 
 std::uint64_t Accounts::supersteps() const {
   std::uint64_t sum = 0;
-  for (const Ledger& ledger : ledgers_) sum += ledger.supersteps();
+  for (const TimeAccounting& accounting : accounting_) sum += accounting.supersteps();
   return sum;
 }
 
@@ -59,10 +59,10 @@ std::uint64_t Accounts::supersteps() const {
 /// longest zone may end first: it does not measure another zone's wait for the host.
 TimeParts Accounts::time() const {
   Cycle longest;
-  const Ledger* busiest = &ledgers_.front();
-  for (const Ledger& ledger : ledgers_) {
-    longest = std::max(longest, ledger.time().total());
-    if (ledger.time().compute > busiest->time().compute) busiest = &ledger;
+  const TimeAccounting* busiest = &accounting_.front();
+  for (const TimeAccounting& accounting : accounting_) {
+    longest = std::max(longest, accounting.time().total());
+    if (accounting.time().compute > busiest->time().compute) busiest = &accounting;
   }
   TimeParts time = busiest->time();
   time.wait += longest - time.total();
@@ -71,9 +71,9 @@ TimeParts Accounts::time() const {
 
 RunResult Accounts::totals() const {
   RunResult result;
-  for (const Ledger& ledger : ledgers_) {
-    result.multicast_bytes += ledger.multicast();
-    result.host_bytes += ledger.hosted();
+  for (const TimeAccounting& accounting : accounting_) {
+    result.multicast_bytes += accounting.multicast();
+    result.host_bytes += accounting.hosted();
   }
   result.time = time();
   result.supersteps = records_.size();

@@ -9,7 +9,7 @@
 namespace tessera {
 
 /// Tiles that arrived at one barrier, before the same step, or ended: their combined data for the
-/// barrier and the ledger. The order in which tiles are added changes nothing.
+/// barrier and the time accounting. The order in which tiles are added changes nothing.
 struct ArrivalGroup {
   Barrier::Arrivals arrivals;
   std::uint32_t zone = 0;
@@ -25,8 +25,8 @@ struct ArrivalGroup {
   Cycle overlapped;     ///< sum over all tiles
 
   /// True if a tile with this arrival belongs to the group.
-  [[nodiscard]] bool fits(const Standing& standing) const {
-    return arrivals.tiles == 0 || (standing.zone == zone && standing.sync_step == sync_step);
+  [[nodiscard]] bool fits(const WaitReason& reason) const {
+    return arrivals.tiles == 0 || (reason.zone == zone && reason.sync_step == sync_step);
   }
 
   /// Adds a tile that fits and took path `way` in the superstep that began at `start`.

@@ -17,9 +17,9 @@ void Chip::check_finished() const {
     const std::vector<Tile>& tiles = tiles_.tiles();
     std::vector<std::string> ended(tiles.size());
     for (std::size_t i = 0; i < tiles.size(); ++i) {
-      const Standing& standing = tiles[i].arrival();
-      if (standing.kind == Standing::Kind::done && !tiles[i].program().image().idle)
-        ended[i] = fmt::format("ended at cycle {} while others still wait", standing.at.count());
+      const WaitReason& reason = tiles[i].arrival();
+      if (reason.kind == WaitReason::Kind::done && !tiles[i].program().image().idle)
+        ended[i] = fmt::format("ended at cycle {} while others still wait", reason.at.count());
     }
     throw stuck("no progress: nothing will release the tiles that wait" +
                 summarise_tiles(ended, kinds()));
@@ -41,23 +41,23 @@ const FabricModule& Chip::carrier_of(program::Carrier carrier) const {
 }
 
 std::string Chip::state(const Tile& tile, const std::vector<std::uint32_t>& arrived) const {
-  const Standing& standing = tile.arrival();
+  const WaitReason& reason = tile.arrival();
   const std::string where = "pc " + tile.program().where(tile.pc());
-  switch (standing.kind) {
-    case Standing::Kind::done:
+  switch (reason.kind) {
+    case WaitReason::Kind::done:
       return {};
-    case Standing::Kind::horizon:
-    case Standing::Kind::limit:
+    case WaitReason::Kind::horizon:
+    case WaitReason::Kind::limit:
       return tile.workers() != nullptr && !tile.workers()->endless().empty()
                  ? tile.workers()->endless()
-                 : fmt::format("supervisor running at cycle {}, {}", standing.at.count(), where);
-    case Standing::Kind::sync: {
-      const Barrier& barrier = sync_.barrier(standing.zone);
+                 : fmt::format("supervisor running at cycle {}, {}", reason.at.count(), where);
+    case WaitReason::Kind::sync: {
+      const Barrier& barrier = sync_.barrier(reason.zone);
       return fmt::format("waiting at sync zone {} since cycle {} ({} of {} tiles arrived), {}",
-                         standing.zone, standing.at.count(), arrived[standing.zone],
-                         barrier.members(), where);
+                         reason.zone, reason.at.count(), arrived[reason.zone], barrier.members(),
+                         where);
     }
-    case Standing::Kind::transfer:
+    case WaitReason::Kind::transfer:
       break;
   }
   return fmt::format("in {} since cycle {}, {}",
@@ -68,17 +68,17 @@ std::string Chip::state(const Tile& tile, const std::vector<std::uint32_t>& arri
                                             .missing({tile.id(), list});
                                       }),
                                ", "),
-                     standing.at.count(), where);
+                     reason.at.count(), where);
 }
 
 NoProgress Chip::stuck(const std::string& problem) const {
   // Counts here: in an aborted run the barriers may lack some of the arrivals.
   std::vector<std::uint32_t> arrived;
   for (const Tile& tile : tiles_.tiles()) {
-    const Standing& standing = tile.arrival();
-    if (standing.kind != Standing::Kind::sync) continue;
-    arrived.resize(std::max<std::size_t>(arrived.size(), standing.zone + 1));
-    ++arrived[standing.zone];
+    const WaitReason& reason = tile.arrival();
+    if (reason.kind != WaitReason::Kind::sync) continue;
+    arrived.resize(std::max<std::size_t>(arrived.size(), reason.zone + 1));
+    ++arrived[reason.zone];
   }
   const auto state_of = [&](const Tile& tile) { return state(tile, arrived); };
   return NoProgress(problem + summarise_tiles(mapped(tiles_.tiles(), state_of), kinds()));
@@ -90,25 +90,24 @@ std::vector<std::string> Chip::kinds() const {
 
 /// Names the lowest tile that waits in the zone and the lowest that waits for another step.
 NoProgress Chip::branched_apart(std::size_t zone) const {
-  const auto standing_of = [this](std::uint32_t tile) -> const Standing& {
+  const auto reason_of = [this](std::uint32_t tile) -> const WaitReason& {
     return tiles_.tiles()[tile].arrival();
   };
   const auto next = [&](std::uint32_t tile, auto wanted) {
-    while (standing_of(tile).kind != Standing::Kind::sync || standing_of(tile).zone != zone ||
-           !wanted(standing_of(tile)))
+    while (reason_of(tile).kind != WaitReason::Kind::sync || reason_of(tile).zone != zone ||
+           !wanted(reason_of(tile)))
       ++tile;
     return tile;
   };
   const auto step_name = [&](std::uint32_t tile) {
-    const std::uint32_t step = standing_of(tile).sync_step;
+    const std::uint32_t step = reason_of(tile).sync_step;
     const std::vector<program::StepInfo>& steps = accounts_.steps();
     return step < steps.size() ? fmt::format("step {} ({})", step, steps[step].name)
                                : std::string("no step");
   };
-  const std::uint32_t one = next(0, [](const Standing&) { return true; });
-  const std::uint32_t other = next(one, [&](const Standing& standing) {
-    return standing.sync_step != standing_of(one).sync_step;
-  });
+  const std::uint32_t one = next(0, [](const WaitReason&) { return true; });
+  const std::uint32_t other = next(
+      one, [&](const WaitReason& reason) { return reason.sync_step != reason_of(one).sync_step; });
   return NoProgress(fmt::format(
       "tiles of sync zone {} branched apart: tile {} waits before {}, tile {} before {}", zone, one,
       step_name(one), other, step_name(other)));

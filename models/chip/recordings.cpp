@@ -4,17 +4,17 @@ namespace tessera {
 namespace {
 
 /// The trace's value for a wait reason.
-trace::TileLog::Then then_of(Standing::Kind kind) {
+trace::TileLog::Then then_of(WaitReason::Kind kind) {
   using Then = trace::TileLog::Then;
   switch (kind) {
-    case Standing::Kind::sync:
+    case WaitReason::Kind::sync:
       return Then::sync;
-    case Standing::Kind::transfer:
+    case WaitReason::Kind::transfer:
       return Then::wait;
-    case Standing::Kind::horizon:
-    case Standing::Kind::limit:
+    case WaitReason::Kind::horizon:
+    case WaitReason::Kind::limit:
       return Then::compute;
-    case Standing::Kind::done:
+    case WaitReason::Kind::done:
       break;
   }
   return Then::ended;
@@ -32,10 +32,10 @@ void Recordings::follow(Tile& tile) {
   if (!activity_.empty()) tile.record(&activity_[index(tile.id())]);
 }
 
-void Recordings::log_arrival(TileId tile, const Standing& standing) const {
+void Recordings::log_arrival(TileId tile, const WaitReason& reason) const {
   trace::TileLog& log = trace_->log(tile);
-  log.arrived = standing.at;
-  log.then = then_of(standing.kind);
+  log.arrived = reason.at;
+  log.then = then_of(reason.kind);
 }
 
 void Recordings::moved(const fabric::Fabric& fabric, const fabric::Moved& moved) {

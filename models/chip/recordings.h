@@ -27,8 +27,8 @@ class Recordings {
   /// Makes the tile report to this recorder, which must outlive it.
   void follow(Tile& tile);
   /// Records that a tile has run up to its next interaction; called by the host thread that ran it.
-  void arrived(TileId tile, const Standing& standing) const {
-    if (trace_ != nullptr) log_arrival(tile, standing);
+  void arrived(TileId tile, const WaitReason& reason) const {
+    if (trace_ != nullptr) log_arrival(tile, reason);
   }
   /// Records that a tile has submitted its side of a transfer.
   void submitted(const fabric::Participant& side, program::Carrier carrier) const {
@@ -43,7 +43,7 @@ class Recordings {
   void add_to(RunResult& result) const;
 
  private:
-  void log_arrival(TileId tile, const Standing& standing) const;
+  void log_arrival(TileId tile, const WaitReason& reason) const;
 
   trace::RunTrace* trace_;
   std::optional<TileStepRecorder> steps_;

@@ -106,7 +106,7 @@ void TileArray::deliver(const fabric::Moved& moved) {
     const fabric::Participant& side = moved.participants[i];
     const fabric::Delivery& delivery = moved.tiles[i];
     Tile& tile = tiles_[index(side.tile)];
-    const bool blocked = tile.arrival().kind == Standing::Kind::transfer && !tile.goes_on();
+    const bool blocked = tile.arrival().kind == WaitReason::Kind::transfer && !tile.goes_on();
     // A transfer with external memory waits for no other participant: it begins when it is ready.
     const bool own = moved.carrier == program::Carrier::memory;
     tile.deliver(side.list, {moved.ready, own ? moved.ready : moved.begin, delivery.done,
@@ -197,7 +197,7 @@ void TileArray::run_piece(std::span<const TileId> tiles, Cycle horizon, Piece& p
     const Arrival& arrival = tile.run(session, horizon);
     if (config_.progress != nullptr) advanced += tile.now().count();
     accounts_.recordings().arrived(tiles[i], arrival);
-    if (arrival.kind == Standing::Kind::sync && !arrival.started && group.fits(arrival) &&
+    if (arrival.kind == WaitReason::Kind::sync && !arrival.started && group.fits(arrival) &&
         arrival.zone == accounts_.zone_of(tiles[i]))
       group.add(tiles[i], arrival, tile.path(), accounts_.start(arrival.zone));
     else
@@ -213,13 +213,13 @@ void TileArray::settle() {
   for (const Piece& piece : pieces_)
     for (const TileId tile : piece.apart) {
       settle_apart(tile);
-      past_limit |= arrival(tile).kind == Standing::Kind::limit;
+      past_limit |= arrival(tile).kind == WaitReason::Kind::limit;
     }
   if (past_limit) throw PastLimit{};
   for (const Piece& piece : pieces_) {
     if (piece.group.arrivals.tiles != 0) barriers->arrive(piece.group);
     for (const TileId tile : piece.apart)
-      if (arrival(tile).kind == Standing::Kind::sync) barriers->arrive(alone(tile));
+      if (arrival(tile).kind == WaitReason::Kind::sync) barriers->arrive(alone(tile));
   }
 }
 
@@ -227,9 +227,9 @@ void TileArray::settle_apart(TileId id) {
   const Tile& tile = tiles_[index(id)];
   if (tile.arrival().started)
     for (const Tile::Start& start : tile.started()) submit({id, start.at, tile.sram(), start.list});
-  if (tile.arrival().kind == Standing::Kind::horizon)
+  if (tile.arrival().kind == WaitReason::Kind::horizon)
     batches_[tile.arrival().at].tiles.push_back(id);
-  if (tile.arrival().kind == Standing::Kind::done) end(id);
+  if (tile.arrival().kind == WaitReason::Kind::done) end(id);
 }
 
 /// The transfer's list names its carrier.
@@ -253,7 +253,7 @@ void TileArray::submit(const fabric::Participant& side) {
 /// Throws UserError if the tile waits at the barrier of another zone.
 ArrivalGroup TileArray::alone(TileId tile) const {
   const std::uint32_t zone = accounts_.zone_of(tile);
-  if (arrival(tile).kind == Standing::Kind::sync && arrival(tile).zone != zone)
+  if (arrival(tile).kind == WaitReason::Kind::sync && arrival(tile).zone != zone)
     throw UserError("tile {}: sync of zone {}, it belongs to zone {}", index(tile),
                     arrival(tile).zone, zone);
   ArrivalGroup group;

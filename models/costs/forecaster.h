@@ -33,7 +33,7 @@ class Forecaster {
 
   RememberedPrograms programs_;
   ProgramActivity activity_;
-  MeasuredCosts::Asked asked_;  ///< queries while planning the first
+  MeasuredCosts::Queries asked_;  ///< queries while planning the first
   std::shared_ptr<const Planned> first_;
 };
 

@@ -123,7 +123,7 @@ TileCost MeasuredCosts::tile(const program::Program& sample) {
   return cost;
 }
 
-bool MeasuredCosts::answers_alike(const Asked& asked) {
+bool MeasuredCosts::answers_alike(const Queries& asked) {
   return std::all_of(asked.tiles.begin(), asked.tiles.end(),
                      [&](const auto& each) { return sampler_.run(each.first) == each.second; });
 }
@@ -159,12 +159,13 @@ std::optional<std::uint64_t> MeasuredCosts::script(const OuterScript& script) {
   return script_cycles(machine_, script);
 }
 
-std::optional<program::Needs> MeasuredCosts::watched_needs(const program::Program& program,
-                                                           const program::Watch& watch) const {
+std::optional<program::ResourceUsage> MeasuredCosts::watched_usage(
+    const program::Program& program, const program::Watch& watch) const {
   MachineConfig whole = known_;
   whole.tiles = machine_.tiles;
-  if (programs_ != nullptr) return programs_->needs(program, whole, watch);
-  return program::needs(program, whole, *fabric::make_exchange_compiler(whole.fabric), watch);
+  if (programs_ != nullptr) return programs_->resource_usage(program, whole, watch);
+  return program::resource_usage(program, whole, *fabric::make_exchange_compiler(whole.fabric),
+                                 watch);
 }
 
 }  // namespace tessera

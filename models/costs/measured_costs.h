@@ -20,7 +20,7 @@ MachineConfig known_to_planners(const MachineConfig& machine);
 class MeasuredCosts final : public MachineCosts {
  public:
   /// The samples that were measured on tiles, and their costs.
-  struct Asked {
+  struct Queries {
     std::vector<std::pair<TileSampler::Prepared, TileCost>> tiles;
     std::uint64_t bytes = 0;  ///< sum over all samples
   };
@@ -32,10 +32,10 @@ class MeasuredCosts final : public MachineCosts {
   /// For planners that only check whether a plan fits, not for the fastest plan.
   void leave_out_schedules() { schedules_ = false; }
   /// Records later tile queries in `asked`, unless null.
-  void note(Asked* asked) { asked_ = asked; }
+  void note(Queries* asked) { asked_ = asked; }
   /// True if this machine's tiles give the recorded answer to every query of `asked`: planners that
   /// see equal machines then make the same plan.
-  [[nodiscard]] bool answers_alike(const Asked& asked);
+  [[nodiscard]] bool answers_alike(const Queries& asked);
 
   [[nodiscard]] const MachineConfig& machine() const override { return known_; }
   [[nodiscard]] std::unique_ptr<MachineCosts> with_workers(std::uint32_t workers) const override;
@@ -46,7 +46,7 @@ class MeasuredCosts final : public MachineCosts {
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& load) const override;
   [[nodiscard]] std::uint64_t outside(std::span<const OuterLoad> loads, bool closely) override;
   [[nodiscard]] std::optional<std::uint64_t> script(const OuterScript& script) override;
-  [[nodiscard]] std::optional<program::Needs> watched_needs(
+  [[nodiscard]] std::optional<program::ResourceUsage> watched_usage(
       const program::Program& program, const program::Watch& watch) const override;
   [[nodiscard]] bool schedules() const override { return schedules_; }
   [[nodiscard]] std::uint64_t barrier() const override { return known_.sync.chip_cycles; }
@@ -60,7 +60,7 @@ class MeasuredCosts final : public MachineCosts {
   std::shared_ptr<RememberedSamples> samples_;  ///< shared with with_workers(), with_tiles()
   RememberedPrograms* programs_;
   bool schedules_ = true;
-  Asked* asked_ = nullptr;
+  Queries* asked_ = nullptr;
   /// Answers of outside(), by a digest of the query: plans that partition a product differently may
   /// transfer the same bytes.
   std::map<std::pair<program::Fingerprint, bool>, std::uint64_t> outside_;

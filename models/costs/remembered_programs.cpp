@@ -30,7 +30,7 @@ class LongestLists final : public program::ExchangeSizer {
  public:
   explicit LongestLists(const FabricConfig& fabric) : fabric_(fabric) {}
 
-  [[nodiscard]] program::ExchangeNeeds needs(
+  [[nodiscard]] program::ExchangeUsage resource_usage(
       std::uint32_t /*exchange*/, std::span<const program::PlacedCopy> copies) const override {
     return {fabric::longest_lists(fabric_, copies), Cycle(0), Cycle(0)};
   }
@@ -43,7 +43,7 @@ class LongestLists final : public program::ExchangeSizer {
 std::optional<std::uint64_t> most_bytes(const program::Program& program,
                                         const MachineConfig& machine) {
   try {
-    return program::needs(program, machine, LongestLists(machine.fabric)).memory.max_bytes;
+    return program::resource_usage(program, machine, LongestLists(machine.fabric)).memory.max_bytes;
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -51,10 +51,9 @@ std::optional<std::uint64_t> most_bytes(const program::Program& program,
 
 }  // namespace
 
-std::optional<program::Needs> RememberedPrograms::needs(const program::Program& program,
-                                                        const MachineConfig& machine,
-                                                        const program::Watch& watch) {
-  return needs(program, {program::fingerprint(program), kind_of(machine)}, machine, watch);
+std::optional<program::ResourceUsage> RememberedPrograms::resource_usage(
+    const program::Program& program, const MachineConfig& machine, const program::Watch& watch) {
+  return resource_usage(program, {program::fingerprint(program), kind_of(machine)}, machine, watch);
 }
 
 void RememberedPrograms::require_fit(const program::Program& program,
@@ -71,7 +70,7 @@ void RememberedPrograms::require_fit(const program::Program& program,
   };
   if (is_known()) return;
   const std::optional<std::uint64_t> bytes = most_bytes(program, machine);
-  if (!bytes) return static_cast<void>(needs(program, key, machine, {}));
+  if (!bytes) return static_cast<void>(resource_usage(program, key, machine, {}));
   const std::lock_guard lock(mutex_);
   fits_.emplace(key, *bytes);
 }
@@ -95,10 +94,9 @@ void RememberedPrograms::keep_small() {
   for (const auto& [kind, samples] : samples_) samples->keep_at_most(kMostCosts);
 }
 
-std::optional<program::Needs> RememberedPrograms::needs(const program::Program& program,
-                                                        const Key& key,
-                                                        const MachineConfig& machine,
-                                                        const program::Watch& watch) {
+std::optional<program::ResourceUsage> RememberedPrograms::resource_usage(
+    const program::Program& program, const Key& key, const MachineConfig& machine,
+    const program::Watch& watch) {
   const std::uint64_t capacity = sram_bytes(machine.tile);
   {
     const std::lock_guard lock(mutex_);
@@ -109,7 +107,7 @@ std::optional<program::Needs> RememberedPrograms::needs(const program::Program& 
   std::optional<program::Images> images =
       program::outline(program, program::compiled_for(machine), *compiler(machine), watch);
   if (!images) return std::nullopt;
-  program::Needs made = program::needs_of(*images);
+  program::ResourceUsage made = program::usage_of(*images);
   if (made.shortest_lists) return made;  // not kept: other machines have more memory
   const std::lock_guard lock(mutex_);
   keep(key, *std::move(images));

@@ -20,9 +20,8 @@ namespace tessera {
 class RememberedPrograms {
  public:
   /// Cached program::needs.
-  [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program,
-                                                    const MachineConfig& machine,
-                                                    const program::Watch& watch);
+  [[nodiscard]] std::optional<program::ResourceUsage> resource_usage(
+      const program::Program& program, const MachineConfig& machine, const program::Watch& watch);
   /// Cached program::outline for programs that planners have queried.
   [[nodiscard]] program::Images outline(const program::Program& program,
                                         const MachineConfig& machine);
@@ -47,9 +46,9 @@ class RememberedPrograms {
 
  private:
   using Key = std::pair<program::Fingerprint, std::string>;
-  [[nodiscard]] std::optional<program::Needs> needs(const program::Program& program, const Key& key,
-                                                    const MachineConfig& machine,
-                                                    const program::Watch& watch);
+  [[nodiscard]] std::optional<program::ResourceUsage> resource_usage(
+      const program::Program& program, const Key& key, const MachineConfig& machine,
+      const program::Watch& watch);
 
   /// Drops the oldest outlines if they have become large.
   void keep(const Key& key, program::Images images);
@@ -57,7 +56,7 @@ class RememberedPrograms {
   unsigned threads_ = 1;
   std::mutex mutex_;
   /// By program and program::compiled_for, without the SRAM size.
-  std::map<Key, program::Needs> known_;
+  std::map<Key, program::ResourceUsage> known_;
   std::deque<std::pair<Key, program::Images>> outlines_;  ///< the most recent ones
   std::map<Key, std::uint64_t> fits_;                     ///< smallest SRAM bytes known to fit
   fabric::KeptSchedules schedules_;

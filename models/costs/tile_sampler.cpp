@@ -154,14 +154,14 @@ TileCost TileSampler::run(const Prepared& sample, Activity* activity) {
   std::map<std::uint32_t, std::uint64_t> starts;
   for (;;) {
     const Arrival& arrival = tile.run(session);
-    check(arrival.kind != Standing::Kind::limit, "costs: a sample ran past cycle {}",
+    check(arrival.kind != WaitReason::Kind::limit, "costs: a sample ran past cycle {}",
           kMostCycles.count());
-    if (arrival.kind == Standing::Kind::done) break;
+    if (arrival.kind == WaitReason::Kind::done) break;
     for (const Tile::Start& side : tile.started()) {
       give(sample, side.list, starts);
       tile.deliver(side.list, {side.at, side.at, side.at, Bytes(0), Bytes(0)});
     }
-    if (arrival.kind == Standing::Kind::transfer) continue;
+    if (arrival.kind == WaitReason::Kind::transfer) continue;
     if (!began) cost.set_up_cycles = arrival.at.count();
     began = true;
     const bool known = arrival.step < sample.measured.size();

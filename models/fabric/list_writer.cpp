@@ -30,9 +30,9 @@ class ListWriter {
   ListWriter(const Traffic& traffic, const Schedule& schedule)
       : traffic_(traffic), schedule_(schedule), cursors_(traffic.tiles) {}
 
-  std::vector<program::ExchangeNeeds::List> sizes() {
+  std::vector<program::ExchangeUsage::List> sizes() {
     count();
-    std::vector<program::ExchangeNeeds::List> sizes;
+    std::vector<program::ExchangeUsage::List> sizes;
     for (std::uint32_t tile = 0; tile < cursors_.size(); ++tile) {
       const Header& header = cursors_[tile].header;
       if (header.sends + header.receives > 0) sizes.push_back({TileId(tile), list_bytes(header)});
@@ -96,7 +96,7 @@ class ListWriter {
   std::vector<program::DescriptorList> allocate(std::uint32_t exchange) {
     std::vector<program::DescriptorList> lists;
     check(schedule_.sharing <= kMostSharing, "fabric: {} streams share a port", schedule_.sharing);
-    for (const program::ExchangeNeeds::List& list : sizes())
+    for (const program::ExchangeUsage::List& list : sizes())
       lists.push_back({list.tile, std::vector<std::byte>(list.bytes)});
     for (program::DescriptorList& list : lists) {
       Cursor& cursor = cursors_[index(list.tile)];
@@ -122,7 +122,7 @@ std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const T
   return ListWriter(traffic, schedule).write(exchange);
 }
 
-std::vector<program::ExchangeNeeds::List> list_sizes(const Traffic& traffic,
+std::vector<program::ExchangeUsage::List> list_sizes(const Traffic& traffic,
                                                      const Schedule& schedule) {
   return ListWriter(traffic, schedule).sizes();
 }

@@ -13,7 +13,7 @@ std::vector<program::DescriptorList> write_lists(std::uint32_t exchange, const T
                                                  const Schedule& schedule);
 
 /// Sizes of write_lists()'s lists. Throws the same error.
-std::vector<program::ExchangeNeeds::List> list_sizes(const Traffic& traffic,
+std::vector<program::ExchangeUsage::List> list_sizes(const Traffic& traffic,
                                                      const Schedule& schedule);
 
 }  // namespace tessera::fabric

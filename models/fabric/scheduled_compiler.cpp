@@ -99,8 +99,8 @@ std::pair<Traffic, Scheduled> sent_once(Traffic whole, const Ports& ports) {
 std::size_t bytes_of(const Scheduled& scheduled) {
   return sizeof scheduled + scheduled.schedule.sends.size() * sizeof(Send) +
          scheduled.schedule.receptions.size() * sizeof(Reception) +
-         scheduled.needs.lists.size() * sizeof(program::ExchangeNeeds::List) +
-         scheduled.needs.ends->size() * sizeof(std::uint32_t);
+         scheduled.usage.lists.size() * sizeof(program::ExchangeUsage::List) +
+         scheduled.usage.ends->size() * sizeof(std::uint32_t);
 }
 
 }  // namespace
@@ -158,12 +158,12 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(
   auto together = schedule(std::move(whole));
   together.second.shares = config_.pair_sharing;
   const std::uint64_t makespan = together.second.schedule.makespan;
-  if (!shares || !has_gaps(makespan, together.second.needs.bound.count())) return together;
+  if (!shares || !has_gaps(makespan, together.second.usage.bound.count())) return together;
   Traffic apart = gather_traffic(exchange, copies, false, nodes_);
   if (traffic_bound(apart, config_).count() >= makespan) return together;
   auto other = schedule(std::move(apart));
   if (other.second.schedule.makespan >= makespan) return together;
-  other.second.needs.bound = together.second.needs.bound;
+  other.second.usage.bound = together.second.usage.bound;
   return other;
 }
 
@@ -175,7 +175,7 @@ std::pair<Traffic, Scheduled> ScheduledCompiler::schedule(Traffic whole) const {
   if (config_.send_bytes_per_cycle != config_.receive_bytes_per_cycle)
     choose_ports(made.first, made.second.schedule);
   const Schedule& schedule = made.second.schedule;
-  made.second.needs = {
+  made.second.usage = {
       list_sizes(made.first, schedule), Cycle(schedule.makespan), Cycle(bound), bytes,
       std::make_shared<const program::ExchangeEnds>(ends_of(made.first, config_, schedule))};
   return made;
@@ -207,18 +207,18 @@ void ScheduledCompiler::choose_ports(const Traffic& traffic, Schedule& schedule)
 program::CompiledExchange ScheduledCompiler::compile(
     std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
   const auto [traffic, scheduled] = plan(exchange, copies, true);
-  const program::ExchangeNeeds& needs = scheduled->needs;
-  return {write_lists(exchange, traffic, scheduled->schedule), needs.makespan, needs.bound,
-          needs.ports};
+  const program::ExchangeUsage& usage = scheduled->usage;
+  return {write_lists(exchange, traffic, scheduled->schedule), usage.makespan, usage.bound,
+          usage.ports};
 }
 
-program::ExchangeNeeds ScheduledCompiler::needs(std::uint32_t exchange,
-                                                std::span<const program::PlacedCopy> copies) const {
-  return known(exchange, copies)->needs;
+program::ExchangeUsage ScheduledCompiler::resource_usage(
+    std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const {
+  return known(exchange, copies)->usage;
 }
 
 Cycle ScheduledCompiler::cycles(std::span<const program::PlacedCopy> copies) const {
-  return Cycle(config_.fixed_cycles) + known(0, copies)->needs.makespan;
+  return Cycle(config_.fixed_cycles) + known(0, copies)->usage.makespan;
 }
 
 std::unique_ptr<program::ExchangeSizer> ScheduledCompiler::shortest() const {
@@ -228,7 +228,7 @@ std::unique_ptr<program::ExchangeSizer> ScheduledCompiler::shortest() const {
   return made;
 }
 
-std::vector<program::ExchangeNeeds::List> longest_lists(
+std::vector<program::ExchangeUsage::List> longest_lists(
     const FabricConfig& config, std::span<const program::PlacedCopy> copies) {
   struct Ends {
     std::uint64_t received = 0, sends = 0, receives = 0;  ///< bytes; entries of the list
@@ -253,7 +253,7 @@ std::vector<program::ExchangeNeeds::List> longest_lists(
     at(copy.source.tile).sends += pieces * copy.destinations.size();
     for (const program::Port& port : copy.destinations) at(port.tile).receives += pieces;
   }
-  std::vector<program::ExchangeNeeds::List> lists;
+  std::vector<program::ExchangeUsage::List> lists;
   for (std::uint32_t tile = 0; tile < tiles.size(); ++tile) {
     const Ends& ends = tiles[tile];
     if (ends.sends + ends.receives == 0) continue;

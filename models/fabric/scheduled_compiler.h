@@ -15,7 +15,7 @@ namespace tessera::fabric {
 
 /// Upper bounds on the list sizes of an exchange between compute tiles, however its streams are cut
 /// and repeated: shows that a program fits without making a schedule.
-std::vector<program::ExchangeNeeds::List> longest_lists(
+std::vector<program::ExchangeUsage::List> longest_lists(
     const FabricConfig& config, std::span<const program::PlacedCopy> copies);
 
 /// The schedule of an exchange, independent of its copies' SRAM addresses.
@@ -23,7 +23,7 @@ struct Scheduled {
   Schedule schedule;         ///< of traffic gathered and cut as below
   bool shares = false;       ///< pairs share their ports
   std::uint32_t pieces = 0;  ///< bytes per piece of cut streams; 0: uncut
-  program::ExchangeNeeds needs = {};
+  program::ExchangeUsage usage = {};
 };
 
 /// Cache of schedules between compute tiles, for exchanges that are compiled again. Thread-safe.
@@ -55,7 +55,7 @@ class ScheduledCompiler : public program::ExchangeCompiler {
         kept_(nodes_.classes().size() == 1 ? kept : nullptr) {}
   [[nodiscard]] program::CompiledExchange compile(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
-  [[nodiscard]] program::ExchangeNeeds needs(
+  [[nodiscard]] program::ExchangeUsage resource_usage(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   /// Exactly the cycles of compile()'s exchange: it makes the same schedule.
   [[nodiscard]] Cycle cycles(std::span<const program::PlacedCopy> copies) const override;

@@ -29,7 +29,7 @@ struct Path {
 };
 
 /// Where a tile's run-ahead ended: its wait reason.
-struct Standing {
+struct WaitReason {
   enum class Kind : std::uint8_t {
     sync,      ///< waits at the barrier of `zone`
     transfer,  ///< waits for the transfer of `list`
@@ -45,7 +45,7 @@ struct Standing {
 };
 
 /// How the run-ahead ended, and the tile's work.
-struct Arrival : Standing {
+struct Arrival : WaitReason {
   std::uint32_t step = program::kNoStep;  ///< the last step entered since the barrier
   bool started = false;                   ///< Tile::started() holds something
   TileSpan span;

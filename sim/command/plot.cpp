@@ -233,7 +233,7 @@ ExitCode plot(const PlotRequest& given) {
   if (given.name.find('/') != std::string::npos) {
     throw UserError("tessera plot: --name: found {}, allowed a name without /", given.name);
   }
-  fmt::print(stderr, "{}", plot::told_shown(request.folders));
+  fmt::print(stderr, "{}", plot::shown_text(request.folders));
   const plot::Kind* kind = kind_of(request);
   const std::string trace = trace_of(request, kind);
   if (!trace.empty()) request.folders = {trace};
@@ -254,7 +254,7 @@ ExitCode plot(const PlotRequest& given) {
   for (const std::string& format : formats) fmt::print("{}.{}\n", base, format);
   fmt::print("{0}.csv\n{0}.gp\n", base);
   for (const std::string& remark : figure.remarks) fmt::print("{}\n", remark);
-  if (!rows.left_out.empty()) fmt::print("left out: {}\n", plot::told_left_out(rows.left_out));
+  if (!rows.left_out.empty()) fmt::print("left out: {}\n", plot::left_out_text(rows.left_out));
   return ExitCode::done;
 }
 

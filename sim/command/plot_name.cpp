@@ -22,7 +22,7 @@ std::string in_words(const std::string& text) {
 }
 
 /// The request as words for a file name, and exactly.
-struct Asked {
+struct RequestName {
   std::string words, exact;
 
   void add(const char* option, const std::string& value, bool as_words) {
@@ -45,7 +45,7 @@ struct Asked {
 
 std::string plot_name(const PlotRequest& request, std::string_view kind) {
   const plot::Request& figure = request.figure;
-  Asked asked;
+  RequestName asked;
   asked.add("--y", figure.y, true);
   if (!figure.x.empty()) asked.add("--x", "over_" + figure.x, true);
   for (const std::string& path : figure.by) asked.add("--by", "by_" + path, true);

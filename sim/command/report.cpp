@@ -69,7 +69,7 @@ void print_top(const std::vector<std::string>& folders,
 
 /// Writes the HTML page of the runs; with `top`, prints their time by part instead.
 ExitCode report(const ReportRequest& request, const Simulator& simulator) {
-  fmt::print(stderr, "{}", plot::told_shown(request.runs));
+  fmt::print(stderr, "{}", plot::shown_text(request.runs));
   if (request.runs.size() == 1 && plot::is_sweep_folder(request.runs.front()))
     return report_sweep(request);
   for (const std::string& folder : request.runs)

@@ -104,17 +104,18 @@ report::Outcome run_traced(const config::Config& config, const report::Built& bu
 }
 
 /// A run's parts, and its trace if there is one.
-struct Ran {
+struct FinishedRun {
   report::Built built;
   std::unique_ptr<trace::RunTrace> trace;
   report::Outcome outcome;
   std::vector<TensorFile> files;
 };
-Ran run_watched(const config::Config& config, const trace::Settings& settings,
-                const std::string& folder, const RunRequest& request, const Simulator& simulator) {
+FinishedRun run_watched(const config::Config& config, const trace::Settings& settings,
+                        const std::string& folder, const RunRequest& request,
+                        const Simulator& simulator) {
   const std::vector<TensorFile> saves = files_to_save(request.saves);
   RunWatch watch(request.quiet);
-  Ran ran{config.locating([&] { return simulator.build(config); }), nullptr, {}, {}};
+  FinishedRun ran{config.locating([&] { return simulator.build(config); }), nullptr, {}, {}};
   ran.files = tensor_files(saves, config, ran.built.program, folder);
   watch.expect(static_cast<double>(ran.built.workload->prediction().cycles) * config.machine.tiles);
   ran.trace = open_trace(config, ran.built, settings, folder);
@@ -165,7 +166,7 @@ ExitCode run(const RunRequest& request, const Simulator& simulator) {
   }
   sweep::KeptRun::forget(folder);
   const trace::Settings settings = config.locating([&] { return trace::settings_of(config); });
-  const Ran ran = run_watched(config, settings, folder, request, simulator);
+  const FinishedRun ran = run_watched(config, settings, folder, request, simulator);
   const report::Report report = report::make_report(config, ran.built, ran.outcome);
   if (ran.trace) {
     ran.trace->commit();

@@ -102,21 +102,21 @@ bool is_file(const std::string& name) {
 }
 
 /// A requested set and its table's folder; empty for sets of the gates: no table.
-struct Wanted {
+struct RequestedSet {
   ValidationSet set;
   std::string folder;
 };
 
 /// The set of that name, or all whose names continue it with _.
-std::vector<Wanted> sets_named(const std::string& name, const ValidateRequest& request,
-                               const Simulator& simulator) {
+std::vector<RequestedSet> sets_named(const std::string& name, const ValidateRequest& request,
+                                     const Simulator& simulator) {
   const std::string folder = request.out.empty() ? "runs" : request.out;
   if (is_file(name)) {
     const std::string text = config::read_text(name);
     const std::string stem = std::filesystem::path(name).stem().string();
     return {{read_validation_set({stem, text}, name), folder}};
   }
-  std::vector<Wanted> exact, longer;
+  std::vector<RequestedSet> exact, longer;
   const auto look = [&](config::Presets presets, const std::string& out) {
     for (const config::Preset& preset : presets) {
       if (preset.name == name) exact.push_back({read_validation_set(preset), out});
@@ -175,7 +175,7 @@ void change(ValidationSet& set, const std::vector<std::string>& machine,
 /// numbers. Returns check_failed if results differ from the recorded ones, or if a set misses the
 /// published numbers without a stated shortfall.
 ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
-  std::vector<Wanted> wanted;
+  std::vector<RequestedSet> wanted;
   for (const std::string& name : request.sets) {
     std::ranges::move(sets_named(name, request, simulator), std::back_inserter(wanted));
   }
@@ -186,8 +186,8 @@ ExitCode validate(const ValidateRequest& request, const Simulator& simulator) {
   }
   bool passed = true;
   std::vector<ValidatedSet> validated;
-  for (Wanted& each : wanted) change(each.set, request.machine, simulator);
-  for (const Wanted& each : wanted) {
+  for (RequestedSet& each : wanted) change(each.set, request.machine, simulator);
+  for (const RequestedSet& each : wanted) {
     ValidatedSet set = validate_set(each.set, request, each.folder, simulator);
     passed &= set.passed();
     if (!set.rows.empty()) validated.push_back(std::move(set));

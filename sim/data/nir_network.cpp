@@ -239,7 +239,7 @@ class Builder {
 
   using Map = std::shared_ptr<const LinearMap>;
   /// The combined paths from a source to a node.
-  struct Way {
+  struct SourcePaths {
     Map map;                      ///< null: the identity
     std::set<std::string> nodes;  ///< the nodes that change values on these paths
     bool single = true;           ///< there is exactly one path
@@ -247,10 +247,10 @@ class Builder {
 
   /// Adds the source's spikes to the inputs of all populations it reaches.
   void follow(const std::string& source, std::optional<std::size_t> from) {
-    std::map<std::string, Way> ways{{source, {nullptr, {}}}};
+    std::map<std::string, SourcePaths> ways{{source, {nullptr, {}}}};
     for (const std::string& name : order_) {
       if (name == source) continue;
-      std::optional<Way> way = gathered(source, name, ways);
+      std::optional<SourcePaths> way = gathered(source, name, ways);
       if (!way) continue;
       if (!passes_on(type(name))) {
         way->map = behind(way->map, name);
@@ -260,7 +260,7 @@ class Builder {
     }
     for (NirPopulation& population : network_.populations) {
       // Paths end at populations; a path that returns to its source is recurrence.
-      std::optional<Way> way = gathered(source, population.name, ways);
+      std::optional<SourcePaths> way = gathered(source, population.name, ways);
       if (!way) continue;
       const bool product = way->nodes.size() == 1 && is_product(type(*way->nodes.begin()));
       population.inputs.push_back(
@@ -295,9 +295,9 @@ class Builder {
       for (NirPopulation::Input& input : population.inputs)
         input.own = input.own && uses.at(input.nodes.front()) == 1;
   }
-  std::optional<Way> gathered(const std::string& source, const std::string& name,
-                              const std::map<std::string, Way>& ways) {
-    std::optional<Way> all;
+  std::optional<SourcePaths> gathered(const std::string& source, const std::string& name,
+                                      const std::map<std::string, SourcePaths>& ways) {
+    std::optional<SourcePaths> all;
     for (const std::string& from : before(name)) {
       const auto found = ways.find(from);
       if (found == ways.end()) continue;

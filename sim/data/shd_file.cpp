@@ -19,9 +19,9 @@ constexpr unsigned kSecondsBeside = 4;
 constexpr std::uint64_t kBytesASecond = 10U << 20U;
 
 /// Reads numbers off the front of a text.
-class Front {
+class NumberReader {
  public:
-  explicit Front(const std::string& text) : text_(text) {}
+  explicit NumberReader(const std::string& text) : text_(text) {}
   template <class Number>
   std::vector<Number> numbers(std::uint64_t count) {
     check(count <= (text_.size() - at_) / sizeof(Number), "shd: {} numbers of {} bytes from {} on",
@@ -51,7 +51,7 @@ std::uint64_t read_shd(const std::filesystem::path& path, std::uint64_t count,
                     {kBytesBeside + kBytesAByte * size,
                      kSecondsBeside + static_cast<unsigned>(size / kBytesASecond)},
                     [&](std::string file) { return parse_shd(name, std::move(file), count); });
-  Front front(text);
+  NumberReader front(text);
   const std::uint64_t all = front.number();
   for (std::uint64_t i = 0; i < std::min(count, all); ++i) {
     Recording recording{static_cast<std::uint32_t>(front.number()), {}};

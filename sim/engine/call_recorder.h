@@ -56,7 +56,7 @@ class CallRecorder {
  private:
   using Node = CallSummary::Node;
   /// A word that the call has written.
-  struct Own {
+  struct WrittenWord {
     bool whole = false;
     std::uint16_t node = 0;
   };
@@ -78,8 +78,8 @@ class CallRecorder {
   std::span<const std::uint8_t> bases_;
   std::vector<std::uint32_t> begins_;  ///< values of bases_ before the instruction
   std::uint16_t loaded_ = 0;
-  std::vector<CallSummary::Stores> stores_;  ///< adjacent ones merged
-  std::map<std::uint32_t, Own> own_;         ///< by address of the word
+  std::vector<CallSummary::Stores> stores_;   ///< adjacent ones merged
+  std::map<std::uint32_t, WrittenWord> own_;  ///< by address of the word
   /// Nodes of known numbers read, by base and offset, and by width and sign.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint16_t> read_;
   std::set<std::pair<std::uint16_t, std::uint16_t>> fixed_;  ///< pairs at fixed distance

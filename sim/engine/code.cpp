@@ -130,12 +130,13 @@ void Code::replace(const Op* op, const Op* entry) const {
     table(Path::fast).entries[pc / 4].store(entry, std::memory_order_release);
 }
 
-native::Met Code::met(const Op* op, const PipelineState* pipeline_state, const Frame& frame) const {
+native::Continuation Code::met(const Op* op, const PipelineState* pipeline_state,
+                               const Frame& frame) const {
   if (op->edge != nullptr && op == &op->edge->stub) return {op};  // its block is not known yet
   const std::scoped_lock lock(mutex_);
-  const native::Meeting meeting{op, pipeline_state, frame.size, frame.code_end};
+  const native::Sighting meeting{op, pipeline_state, frame.size, frame.code_end};
   const Table& known = table(Path::fast);
-  const native::Surroundings code{
+  const native::RegionContext code{
       .block_of = [&](const Op* each) -> const Block& { return block_of(each); },
       .original = [&](const Op* each) { return translator_->original(each); },
       .entry = [&](std::uint32_t pc) -> const Op* {

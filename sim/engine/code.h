@@ -20,7 +20,7 @@ namespace tessera::engine {
 
 namespace native {
 class Translator;
-struct Met;
+struct Continuation;
 }  // namespace native
 struct HandlerSet;
 
@@ -59,8 +59,8 @@ class Code {
   const Op* link(const Edge& edge, Path path) const;
   /// Counts a sample of `op`, where a context with `pipeline_state` continues; often sampled code
   /// is translated. Returns the Op to continue with.
-  [[nodiscard]] native::Met met(const Op* op, const PipelineState* pipeline_state,
-                                const Frame& frame) const;
+  [[nodiscard]] native::Continuation met(const Op* op, const PipelineState* pipeline_state,
+                                         const Frame& frame) const;
   /// True if met() may translate.
   [[nodiscard]] bool translates() const { return translator_ != nullptr; }
   [[nodiscard]] const std::atomic<const Op*>* entries(Path path) const {

@@ -103,7 +103,7 @@ void Session::meet(Call& call) {
   const bool quick = frame_.path == Path::fast && frame_.trace == nullptr;
   if (!frame_.code->translates() || !quick) return;
   call.context.fcsr |= host_.take_flags();
-  const native::Met met = frame_.code->met(call.op, call.context.pipeline_state, frame_);
+  const native::Continuation met = frame_.code->met(call.op, call.context.pipeline_state, frame_);
   static_cast<void>(host_.take_flags());  // of our own arithmetic
   call.op = met.op;
   if (!met.translated) until_meeting_ = about(kMeeting);

@@ -235,19 +235,19 @@ class Lowering {
   }
 
   /// Bytes that a tile pulls, with their source part.
-  struct Taken {
+  struct PulledBytes {
     BufferId from;
     std::uint32_t offset, bytes;
     Place into;
 
-    [[nodiscard]] bool same_source(const Taken& other) const {
+    [[nodiscard]] bool same_source(const PulledBytes& other) const {
       return from == other.from && offset == other.offset && bytes == other.bytes;
     }
   };
 
   /// Bytes pulled, by tile: one list for all would be copied as it grows.
-  [[nodiscard]] std::vector<std::vector<Taken>> taken(const Exchange& exchange) const {
-    std::vector<std::vector<Taken>> all(exchange.tiles);
+  [[nodiscard]] std::vector<std::vector<PulledBytes>> taken(const Exchange& exchange) const {
+    std::vector<std::vector<PulledBytes>> all(exchange.tiles);
     Pulls pulls;
     for (Tile t = 0; t < exchange.tiles; ++t) {
       pulls.clear();
@@ -267,17 +267,18 @@ class Lowering {
 
   /// Sorts pulls by source, equal bytes by tile. Parts are many and small: a counting sort by part,
   /// then each part separately.
-  [[nodiscard]] std::vector<Taken> by_source(const std::vector<std::vector<Taken>>& all) const {
+  [[nodiscard]] std::vector<PulledBytes> by_source(
+      const std::vector<std::vector<PulledBytes>>& all) const {
     std::vector<std::size_t> begin(program_.buffers().size() + 1);
-    for (const std::vector<Taken>& its : all)
-      for (const Taken& one : its) ++begin[static_cast<std::size_t>(one.from) + 1];
+    for (const std::vector<PulledBytes>& its : all)
+      for (const PulledBytes& one : its) ++begin[static_cast<std::size_t>(one.from) + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<Taken> sorted(begin.back());
+    std::vector<PulledBytes> sorted(begin.back());
     std::vector<std::size_t> next = begin;
-    for (const std::vector<Taken>& its : all)
-      for (const Taken& one : its) sorted[next[static_cast<std::size_t>(one.from)]++] = one;
+    for (const std::vector<PulledBytes>& its : all)
+      for (const PulledBytes& one : its) sorted[next[static_cast<std::size_t>(one.from)]++] = one;
     const auto at = [&](std::size_t i) { return sorted.begin() + static_cast<std::ptrdiff_t>(i); };
-    const auto before = [](const Taken& a, const Taken& b) {
+    const auto before = [](const PulledBytes& a, const PulledBytes& b) {
       return a.offset != b.offset ? a.offset < b.offset : a.bytes < b.bytes;
     };
     for (std::size_t part = 0; part + 1 < begin.size(); ++part)
@@ -288,7 +289,7 @@ class Lowering {
 
   /// Lowers an exchange; pulls of the same bytes become one copy.
   program::Exchange lowered(const Exchange& exchange) const {
-    const std::vector<Taken> sorted = by_source(taken(exchange));
+    const std::vector<PulledBytes> sorted = by_source(taken(exchange));
     std::size_t copies = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i)
       copies += i == 0 || !sorted[i].same_source(sorted[i - 1]) ? 1 : 0;

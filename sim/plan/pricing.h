@@ -33,7 +33,7 @@ constexpr std::uint64_t kMostRequests = 4'000'000;
 /// streams that a schedule cuts or repeats.
 class CountedLists final : public program::ExchangeSizer {
  public:
-  [[nodiscard]] program::ExchangeNeeds needs(
+  [[nodiscard]] program::ExchangeUsage resource_usage(
       std::uint32_t exchange, std::span<const program::PlacedCopy> copies) const override;
   [[nodiscard]] std::unique_ptr<program::ExchangeSizer> shortest() const override;
 

@@ -25,8 +25,8 @@ std::uint64_t cut_list_bytes(std::uint64_t sends, std::uint64_t receives) {
 
 }  // namespace
 
-program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
-                                           std::span<const program::PlacedCopy> copies) const {
+program::ExchangeUsage CountedLists::resource_usage(
+    std::uint32_t /*exchange*/, std::span<const program::PlacedCopy> copies) const {
   struct Ends {
     std::uint64_t sends = 0, receives = 0;
   };
@@ -39,11 +39,11 @@ program::ExchangeNeeds CountedLists::needs(std::uint32_t /*exchange*/,
     ++ends(copy.source.tile).sends;
     for (const program::Port& port : copy.destinations) ++ends(port.tile).receives;
   }
-  program::ExchangeNeeds needs{{}, Cycle(0), Cycle(0)};
+  program::ExchangeUsage usage{{}, Cycle(0), Cycle(0)};
   for (std::uint32_t tile = 0; tile < tiles.size(); ++tile)
     if (const auto [sends, receives] = tiles[tile]; sends + receives > 0)
-      needs.lists.push_back({TileId(tile), (cut_ ? cut_list_bytes : list_bytes)(sends, receives)});
-  return needs;
+      usage.lists.push_back({TileId(tile), (cut_ ? cut_list_bytes : list_bytes)(sends, receives)});
+  return usage;
 }
 
 std::unique_ptr<program::ExchangeSizer> CountedLists::shortest() const {
@@ -84,7 +84,7 @@ class Pricing::Sample final : public program::ExchangeSizer {
     return bytes;
   }
 
-  [[nodiscard]] program::ExchangeNeeds needs(
+  [[nodiscard]] program::ExchangeUsage resource_usage(
       std::uint32_t exchange, std::span<const program::PlacedCopy> /*copies*/) const override {
     return {{{kSampleTile, list_bytes_[exchange]}}, Cycle(0), Cycle(0)};
   }
@@ -254,7 +254,7 @@ bool Pricing::has_room(const Description& description, std::span<const Tile> til
   const auto has_room = [&](Tile tile) {
     const Sample sample(description, tiles, tile, &sent);
     const program::CategoryBytes needs =
-        program::needs(sample.program(), alone, sample).memory.on_max;
+        program::resource_usage(sample.program(), alone, sample).memory.on_max;
     return program::as_sram(needs, machine().tile) + reserved <= sram_bytes(machine().tile);
   };
   return has_room(sent.longest_lists()) && std::ranges::all_of(tiles, has_room);
@@ -275,10 +275,10 @@ std::optional<program::CategoryBytes> Pricing::memory(const Description& descrip
   for (const Tile tile : tiles) {
     const Sample sample(description, tiles, tile);
     const bool far_over = program::total(sample.unshared()) > kFarOver * room;
-    const program::CategoryBytes needs =
+    const program::CategoryBytes usage =
         far_over ? sample.unshared()
-                 : program::needs(sample.program(), alone, sample).memory.on_max;
-    if (in_sram(needs) > in_sram(most)) most = needs;
+                 : program::resource_usage(sample.program(), alone, sample).memory.on_max;
+    if (in_sram(usage) > in_sram(most)) most = usage;
   }
   return most;
 }

@@ -302,7 +302,7 @@ class Pricing::TimeWalk {
 
   /// The load of the exchange on its busiest tile; nothing if no tile receives.
   [[nodiscard]] std::optional<ExchangeLoad> load_of(const Exchange& exchange) const {
-    const std::map<BufferId, Taken> most = most_taken(exchange, tiles_, aliases_);
+    const std::map<BufferId, ArrayPulls> most = most_taken(exchange, tiles_, aliases_);
     std::vector<ExchangeLoad> loads;
     for (const Tile tile : tiles_) {
       ExchangeLoad& load = loads.emplace_back();
@@ -329,7 +329,7 @@ class Pricing::TimeWalk {
   }
 
   [[nodiscard]] std::uint64_t sent(const Exchange& exchange, Tile tile,
-                                   const std::map<BufferId, Taken>& most) const {
+                                   const std::map<BufferId, ArrayPulls>& most) const {
     if (exchange.sends) return exchange.sends(tile);
     std::uint64_t sum = 0;
     for (const auto& [array, one] : most)

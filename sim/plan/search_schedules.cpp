@@ -36,17 +36,17 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
   program::Watch watch;
   // Pricing simulates external transfers and may take as long as several schedules.
   if (limit < UINT64_MAX && description.outers().empty())
-    watch = [&, next](const program::ExchangeNeeds& needs) mutable {
-      heard[next()] = {needs.makespan.count(), needs.ends};
+    watch = [&, next](const program::ExchangeUsage& usage) mutable {
+      heard[next()] = {usage.makespan.count(), usage.ends};
       return !std::has_single_bit(heard.size()) ||
              pricing.time(description, tiles, &heard).cycles < limit;
     };
   auto program = std::make_shared<program::Program>(lower(description));
-  const auto needs = pricing.costs().watched_needs(*program, watch);
-  if (!needs) return std::nullopt;
+  const auto usage = pricing.costs().watched_usage(*program, watch);
+  if (!usage) return std::nullopt;
   Schedules schedules;
   std::size_t at = 0;
-  for (const program::StepInfo& step : needs->steps) {
+  for (const program::StepInfo& step : usage->steps) {
     if (step.kind != "exchange") continue;
     check(at < exchanges.size(), "plan: more than {} exchanges are scheduled", at);
     Scheduled& its = schedules[exchanges[at++]];
@@ -55,13 +55,13 @@ std::optional<Found> with_schedules(Found estimate, const Description& descripti
   }
   check(at == exchanges.size(), "plan: {} exchanges of {} are scheduled", at, exchanges.size());
   estimate.program = std::move(program);
-  estimate.memory = needs->memory.on_max;
+  estimate.memory = usage->memory.on_max;
   estimate.prediction = pricing.time(description, tiles, &schedules);
   return estimate;
 }
 
 program::CategoryBytes unscheduled(const Description& description, const MachineConfig& machine) {
-  return program::needs(lower(description), machine, CountedLists()).memory.on_max;
+  return program::resource_usage(lower(description), machine, CountedLists()).memory.on_max;
 }
 
 Found priced(const Described& described, bool schedules, Pricing& pricing) {

@@ -20,10 +20,10 @@ program::Buffer part_of(const Array& array, Tile tile, std::uint64_t bytes, std:
   return part;
 }
 
-std::map<BufferId, Taken> taken(const Pulls& pulls) {
-  std::map<BufferId, Taken> all;
+std::map<BufferId, ArrayPulls> taken(const Pulls& pulls) {
+  std::map<BufferId, ArrayPulls> all;
   for (const Pull& pull : pulls) {
-    Taken& one = all[pull.source.buffer];
+    ArrayPulls& one = all[pull.source.buffer];
     one.bytes += pull.bytes;
     one.pulls += 1;
   }
@@ -84,12 +84,12 @@ Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases) {
   return pulls;
 }
 
-std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
-                                     const Aliases& aliases) {
-  std::map<BufferId, Taken> most;
+std::map<BufferId, ArrayPulls> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
+                                          const Aliases& aliases) {
+  std::map<BufferId, ArrayPulls> most;
   for (const Tile tile : tiles)
     for (const auto& [array, one] : taken(pulls_of(exchange, tile, aliases))) {
-      Taken& its = most[array];
+      ArrayPulls& its = most[array];
       its = {std::max(its.bytes, one.bytes), std::max(its.pulls, one.pulls)};
     }
   return most;

@@ -39,7 +39,7 @@ class TileParts {
 };
 
 /// A tile's pulls from one array in one exchange.
-struct Taken {
+struct ArrayPulls {
   std::uint64_t bytes = 0, pulls = 0;
 };
 
@@ -47,7 +47,7 @@ struct Taken {
 Pulls pulls_of(const Exchange& exchange, Tile tile, const Aliases& aliases);
 
 /// By array: the largest pulls of any of `tiles`.
-std::map<BufferId, Taken> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
-                                     const Aliases& aliases);
+std::map<BufferId, ArrayPulls> most_taken(const Exchange& exchange, std::span<const Tile> tiles,
+                                          const Aliases& aliases);
 
 }  // namespace tessera::plan

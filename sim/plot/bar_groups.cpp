@@ -213,12 +213,12 @@ Figure draw_groups(const BarChart& chart, const Headings& texts, const Request& 
   Figure figure;
   figure.sheet = sheet_of(request, 0.6);
   Layout layout = layout_of(chart, texts, request, figure.sheet);
-  Headings told = texts;
+  Headings headings = texts;
   if (layout.bars.height == 0) {
     const std::string names = fmt::format("{}", fmt::join(names_of(chart.groups.front()), ", "));
-    told.x += " = " + names;
+    headings.x += " = " + names;
     figure.remarks = {fmt::format("bars are too narrow for names: from left to right {}", names)};
-    layout = layout_of(chart, told, request, figure.sheet);
+    layout = layout_of(chart, headings, request, figure.sheet);
   }
   constexpr double kAbove = 1.12;
   const Axis up =
@@ -226,7 +226,7 @@ Figure draw_groups(const BarChart& chart, const Headings& texts, const Request& 
   const double down = layout.bars.height + layout.groups.height;
   figure.csv = csv_of(chart, grouped);
   figure.script =
-      heading(told, request, figure.sheet) + layout.frame.script() + up.script +
+      heading(headings, request, figure.sheet) + layout.frame.script() + up.script +
       fmt::format("unset xtics\nset xlabel offset screen 0,{:.4f}\nset xrange [{}:{}]\n",
                   -down / figure.sheet.height, layout.low, layout.high) +
       names_script(layout) + marks_script(layout, y.scale) + boxes(layout, y.scale);

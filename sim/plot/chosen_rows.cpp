@@ -93,7 +93,7 @@ Rows best_over(const Rows& rows, std::span<const std::string> over, const std::s
 
 bool is_infeasible(const Row& row) { return row.status == kFailed; }
 
-std::string told_left_out(std::span<const Row> left_out) {
+std::string left_out_text(std::span<const Row> left_out) {
   std::string text;
   std::size_t told = 0;
   const auto add = [&](std::size_t count, std::string_view what) {

@@ -15,7 +15,7 @@ namespace tessera::plot {
 namespace {
 
 /// A vertical axis; each value has a place from 0 to 1.
-struct Upright {
+struct VerticalAxis {
   std::string path, title;
   bool numeric = true, logarithmic = false;
   Extent extent{};
@@ -39,8 +39,8 @@ struct Upright {
   }
 };
 
-Upright upright_of(const Rows& rows, const std::string& path) {
-  Upright made{path, "", is_numeric(rows, path), false, {}, 1, {}, {}};
+VerticalAxis upright_of(const Rows& rows, const std::string& path) {
+  VerticalAxis made{path, "", is_numeric(rows, path), false, {}, 1, {}, {}};
   std::vector<double> values;
   for (const Row& row : rows.rows) {
     if (const auto value = number(row, path)) values.push_back(*value);
@@ -60,7 +60,7 @@ Upright upright_of(const Rows& rows, const std::string& path) {
 }
 
 /// The values themselves if few and far enough apart, such as a swept key's; else round numbers.
-std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
+std::vector<double> marks_of(const VerticalAxis& axis, const Sheet& sheet) {
   const unsigned count = std::min(5U, sheet.marks_up());
   const auto crowded = [&](double a, double b) {
     return axis.place(b) - axis.place(a) < 0.5 / count;
@@ -76,7 +76,7 @@ std::vector<double> marks_of(const Upright& axis, const Sheet& sheet) {
 }
 
 /// One block of lines per run, one line per axis; the best runs come last and are drawn on top.
-std::string csv_of(const Rows& rows, const std::vector<Upright>& axes, const Quantity& y) {
+std::string csv_of(const Rows& rows, const std::vector<VerticalAxis>& axes, const Quantity& y) {
   std::vector<const Row*> order;
   const std::string& path = axes.back().path;
   for (const Row& row : rows.rows) {
@@ -100,14 +100,14 @@ std::string csv_of(const Rows& rows, const std::vector<Upright>& axes, const Qua
   return csv;
 }
 
-std::string mark(const Upright& axis, std::size_t at, double value) {
+std::string mark(const VerticalAxis& axis, std::size_t at, double value) {
   return fmt::format(
       "set label {} at first {},{} right offset -0.5,0 front boxed tc rgb '#222222'\n",
       literal(short_number(value * axis.scale, 3)), at, axis.place(value));
 }
 
 /// The line of an axis, and the numbers or texts on it.
-std::string axis_script(const Upright& axis, std::size_t at, const Sheet& sheet) {
+std::string axis_script(const VerticalAxis& axis, std::size_t at, const Sheet& sheet) {
   std::string script =
       fmt::format("set arrow from {0},0 to {0},1 nohead lc rgb '#555555' lw 1 front\n", at);
   for (std::size_t i = 0; i < axis.words.size(); ++i) {
@@ -135,7 +135,7 @@ Figure parallel(const Source& source, const Request& given) {
   require_paths(rows, request.by, "--by", false);
   if (!request.x.empty())
     throw UserError("tessera plot: parallel: --x: allowed none; its axes are those of --by");
-  std::vector<Upright> axes;
+  std::vector<VerticalAxis> axes;
   for (const std::string& path : request.by.empty() ? varying(rows) : request.by)
     axes.push_back(upright_of(rows, path));
   for (const std::string& path : request.y) axes.push_back(upright_of(rows, path));
@@ -143,7 +143,7 @@ Figure parallel(const Source& source, const Request& given) {
   if (axes.size() < kFew || axes.size() > kMost)
     throw UserError("{}: parallel: found {} axes, allowed {} to {}; choose with --by", rows.origin,
                     axes.size(), kFew, kMost);
-  const Upright& last = axes.back();
+  const VerticalAxis& last = axes.back();
   const Quantity y = quantity_of(last.path, last.extent.most);
   Figure figure;
   const Sheet& sheet = figure.sheet = sheet_of(request, 0.5);

@@ -13,7 +13,7 @@ namespace tessera::plot {
 
 namespace {
 
-struct Known {
+struct KnownPart {
   std::string_view path, name, colour;
 };
 
@@ -22,32 +22,32 @@ constexpr std::string_view kBlue = "#0072B2", kOrange = "#E69F00", kGrey = "#A4A
                            kSky = "#56B4E9", kPale = "#E4E7E9", kDark = "#5A636D",
                            kYellow = "#F0E442";
 
-constexpr std::array kKnown = {Known{"time.compute_cycles", "compute", kBlue},
-                               Known{"time.exchange_cycles", "exchange", kOrange},
-                               Known{"time.external_cycles", "external memory", kYellow},
-                               Known{"time.sync_cycles", "sync", kGrey},
-                               Known{"time.link_cycles", "link", kPink},
-                               Known{"time.host_cycles", "host", kGreen},
-                               Known{"time.wait_cycles", "wait", kRed},
-                               Known{"energy.by_part.instructions", "instructions", kGrey},
-                               Known{"energy.by_part.integer", "integer", kSky},
-                               Known{"energy.by_part.floating", "floating point", kPink},
-                               Known{"energy.by_part.matrix", "matrix unit", kBlue},
-                               Known{"energy.by_part.sram", "SRAM", kGreen},
-                               Known{"energy.by_part.exchange", "exchange", kOrange},
-                               Known{"energy.by_part.host", "host", kYellow},
-                               Known{"energy.by_part.external", "external memory", kPale},
-                               Known{"energy.by_part.leakage", "leakage", kRed},
-                               Known{"energy.by_part.clock", "clock", kDark},
-                               Known{"stalls.issued", "issued", kBlue},
-                               Known{"stalls.paired", "issued two", kGreen},
-                               Known{"stalls.load", "load", kOrange},
-                               Known{"stalls.arithmetic", "arithmetic", kPink},
-                               Known{"stalls.matrix", "matrix unit", kSky},
-                               Known{"stalls.branch", "branch", kRed},
-                               Known{"stalls.external", "external memory", kYellow},
-                               Known{"stalls.arbitration", "others' turns", kGrey},
-                               Known{"stalls.empty", "no worker", kPale}};
+constexpr std::array kKnown = {KnownPart{"time.compute_cycles", "compute", kBlue},
+                               KnownPart{"time.exchange_cycles", "exchange", kOrange},
+                               KnownPart{"time.external_cycles", "external memory", kYellow},
+                               KnownPart{"time.sync_cycles", "sync", kGrey},
+                               KnownPart{"time.link_cycles", "link", kPink},
+                               KnownPart{"time.host_cycles", "host", kGreen},
+                               KnownPart{"time.wait_cycles", "wait", kRed},
+                               KnownPart{"energy.by_part.instructions", "instructions", kGrey},
+                               KnownPart{"energy.by_part.integer", "integer", kSky},
+                               KnownPart{"energy.by_part.floating", "floating point", kPink},
+                               KnownPart{"energy.by_part.matrix", "matrix unit", kBlue},
+                               KnownPart{"energy.by_part.sram", "SRAM", kGreen},
+                               KnownPart{"energy.by_part.exchange", "exchange", kOrange},
+                               KnownPart{"energy.by_part.host", "host", kYellow},
+                               KnownPart{"energy.by_part.external", "external memory", kPale},
+                               KnownPart{"energy.by_part.leakage", "leakage", kRed},
+                               KnownPart{"energy.by_part.clock", "clock", kDark},
+                               KnownPart{"stalls.issued", "issued", kBlue},
+                               KnownPart{"stalls.paired", "issued two", kGreen},
+                               KnownPart{"stalls.load", "load", kOrange},
+                               KnownPart{"stalls.arithmetic", "arithmetic", kPink},
+                               KnownPart{"stalls.matrix", "matrix unit", kSky},
+                               KnownPart{"stalls.branch", "branch", kRed},
+                               KnownPart{"stalls.external", "external memory", kYellow},
+                               KnownPart{"stalls.arbitration", "others' turns", kGrey},
+                               KnownPart{"stalls.empty", "no worker", kPale}};
 
 /// The parts of time.cycles; other keys of `time` are part of these, or not part of the sum.
 constexpr std::array<std::string_view, 6> kTimeParts = {"compute_cycles", "exchange_cycles",
@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 6> kTimeParts = {"compute_cycles", "excha
 }  // namespace
 
 PartLook look_of_part(const std::string& path) {
-  const auto* const known = std::ranges::find(kKnown, path, &Known::path);
+  const auto* const known = std::ranges::find(kKnown, path, &KnownPart::path);
   if (known != kKnown.end()) return {std::string(known->name), std::string(known->colour)};
   std::string name = path.substr(path.rfind('.') + 1);
   std::ranges::replace(name, '_', ' ');

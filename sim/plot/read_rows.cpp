@@ -125,7 +125,7 @@ bool is_run_folder(const std::string& folder) {
   return fs::exists(fs::path(folder) / kReport) && !is_sweep_folder(folder);
 }
 
-std::string told_shown(std::span<const std::string> folders) {
+std::string shown_text(std::span<const std::string> folders) {
   std::string told;
   for (const std::string& folder : folders)
     if (is_sweep_folder(folder) && fs::exists(fs::path(folder) / kReport))
@@ -166,7 +166,7 @@ Rows read_rows(std::span<const std::string> folders) {
   rows.rows.insert(rows.rows.end(), runs.begin(), runs.end());
   if (rows.rows.empty())
     throw UserError("{}: no point there has a correct result{}{}", rows.origin,
-                    rows.left_out.empty() ? "" : ": ", told_left_out(rows.left_out));
+                    rows.left_out.empty() ? "" : ": ", left_out_text(rows.left_out));
   return rows;
 }
 

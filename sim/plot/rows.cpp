@@ -75,7 +75,7 @@ Rows Rows::where(std::span<const std::string> conditions) const {
     if (!kept.rows.empty()) continue;
     if (!kept.left_out.empty())
       throw UserError("{}: {}: no point with this value has a correct result: {}", origin, given,
-                      told_left_out(kept.left_out));
+                      left_out_text(kept.left_out));
     std::vector<std::string> known;
     for (const Row& row : rows) add_once(known, text(row, condition.path));
     throw UserError("{}: {}: no point has this value, allowed {}", origin, given,

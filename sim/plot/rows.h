@@ -38,7 +38,7 @@ struct Rows {
 bool is_infeasible(const Row& row);
 
 /// Why points are left out: "2 points that do not fit, 1 with a wrong result"; empty if none are.
-std::string told_left_out(std::span<const Row> left_out);
+std::string left_out_text(std::span<const Row> left_out);
 
 /// Reads folders of `tessera sweep` (results.jsonl) and of `tessera run` (report.json), and tables
 /// of `tessera validate` (.csv). With several sweeps, `folder` is an axis; axes of runs are the
@@ -58,7 +58,7 @@ bool is_sweep_folder(const std::string& folder);
 bool is_run_folder(const std::string& folder);
 
 /// For each folder that holds both a sweep and a run, a line that the sweep is shown.
-std::string told_shown(std::span<const std::string> folders);
+std::string shown_text(std::span<const std::string> folders);
 
 /// Value at a path: of an axis, of report.json, or of its section config. Null if there is none.
 const Json* find(const Row& row, const std::string& path);

@@ -284,13 +284,13 @@ MachineConfig started_by(const Program& program, MachineConfig machine) {
   return machine;
 }
 
-ExchangeNeeds ExchangeCompiler::needs(std::uint32_t exchange,
-                                      std::span<const PlacedCopy> copies) const {
+ExchangeUsage ExchangeCompiler::resource_usage(std::uint32_t exchange,
+                                               std::span<const PlacedCopy> copies) const {
   const CompiledExchange compiled = compile(exchange, copies);
-  ExchangeNeeds needs{{}, compiled.makespan, compiled.bound, compiled.ports};
+  ExchangeUsage usage{{}, compiled.makespan, compiled.bound, compiled.ports};
   for (const DescriptorList& list : compiled.lists)
-    needs.lists.push_back({list.tile, list.bytes.size()});
-  return needs;
+    usage.lists.push_back({list.tile, list.bytes.size()});
+  return usage;
 }
 
 Images compile(const Program& program, const MachineConfig& machine,
@@ -310,18 +310,19 @@ std::optional<Images> outline(const Program& program, const MachineConfig& machi
   return std::nullopt;
 }
 
-Needs needs_of(const Images& images) {
+ResourceUsage usage_of(const Images& images) {
   return {images.steps, summarise_memory(images), images.shortest_lists};
 }
 
-Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges) {
-  return *needs(program, machine, exchanges, {});
+ResourceUsage resource_usage(const Program& program, const MachineConfig& machine,
+                             const ExchangeSizer& exchanges) {
+  return *resource_usage(program, machine, exchanges, {});
 }
 
-std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
-                           const ExchangeSizer& exchanges, const Watch& watch) {
+std::optional<ResourceUsage> resource_usage(const Program& program, const MachineConfig& machine,
+                                            const ExchangeSizer& exchanges, const Watch& watch) {
   const std::optional<Images> images = outline(program, compiled_for(machine), exchanges, watch);
-  return images ? std::optional(needs_of(*images)) : std::nullopt;
+  return images ? std::optional(usage_of(*images)) : std::nullopt;
 }
 
 MachineConfig compiled_for(const MachineConfig& machine) {

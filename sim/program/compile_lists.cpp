@@ -75,7 +75,7 @@ std::vector<MadeExchange> Compiler::made_ahead() const {
 MadeExchange Compiler::made_exchange(std::uint32_t number) const {
   const std::vector<PlacedCopy> copies = placed(*flow_.exchanges[number]);
   if (compiler_ != nullptr) return compiler_->compile(number, copies);
-  return sizer_.needs(number, copies);
+  return sizer_.resource_usage(number, copies);
 }
 
 /// Notes the exchange in its steps and adds its lists.
@@ -97,10 +97,10 @@ void Compiler::enter_exchange(std::uint32_t step, const MadeExchange& made) {
     for (const DescriptorList& list : compiled->lists) add_list(number, list);
     return;
   }
-  const auto& needs = std::get<ExchangeNeeds>(made);
-  if (watch_ && !watch_(needs)) throw Stopped();
-  note(needs, needs.ends);
-  for (const ExchangeNeeds::List& list : needs.lists) enter_list(number, list.tile, list.bytes);
+  const auto& usage = std::get<ExchangeUsage>(made);
+  if (watch_ && !watch_(usage)) throw Stopped();
+  note(usage, usage.ends);
+  for (const ExchangeUsage::List& list : usage.lists) enter_list(number, list.tile, list.bytes);
 }
 
 /// Writes each node's list of a transfer with external memory or the host, or of streams.

@@ -40,7 +40,7 @@ struct TileState {
 };
 
 /// An exchange between tiles: compiled, or only sized.
-using MadeExchange = std::variant<CompiledExchange, ExchangeNeeds>;
+using MadeExchange = std::variant<CompiledExchange, ExchangeUsage>;
 
 /// Thrown when a watch returns false.
 struct Stopped {};

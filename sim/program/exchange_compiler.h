@@ -48,7 +48,7 @@ struct CompiledExchange {
 using ExchangeEnds = std::vector<std::uint32_t>;
 
 /// A compiled exchange without its lists' bytes.
-struct ExchangeNeeds {
+struct ExchangeUsage {
   struct List {
     TileId tile;
     std::uint64_t bytes;
@@ -72,8 +72,8 @@ class ExchangeSizer {
   virtual ~ExchangeSizer() = default;
   /// Resource usage of the exchange that ExchangeCompiler::compile would make; throws the same
   /// errors.
-  [[nodiscard]] virtual ExchangeNeeds needs(std::uint32_t exchange,
-                                            std::span<const PlacedCopy> copies) const = 0;
+  [[nodiscard]] virtual ExchangeUsage resource_usage(std::uint32_t exchange,
+                                                     std::span<const PlacedCopy> copies) const = 0;
   /// A sizer (an ExchangeCompiler if this is one) that makes the shortest possible lists, whatever
   /// time exchanges take; null: this one already does.
   [[nodiscard]] virtual std::unique_ptr<ExchangeSizer> shortest() const { return nullptr; }
@@ -91,8 +91,8 @@ class ExchangeCompiler : public ExchangeSizer {
   /// `exchange` numbers the exchange within its program (in every descriptor list's header).
   [[nodiscard]] virtual CompiledExchange compile(std::uint32_t exchange,
                                                  std::span<const PlacedCopy> copies) const = 0;
-  [[nodiscard]] ExchangeNeeds needs(std::uint32_t exchange,
-                                    std::span<const PlacedCopy> copies) const override;
+  [[nodiscard]] ExchangeUsage resource_usage(std::uint32_t exchange,
+                                             std::span<const PlacedCopy> copies) const override;
   /// Cycles of the exchange from its last participant's start on, including the fixed cost.
   [[nodiscard]] virtual Cycle cycles(std::span<const PlacedCopy> copies) const = 0;
 };

@@ -120,19 +120,20 @@ std::vector<CategoryBytes> bytes_by_tile(const Images& images);
 TileId fullest_tile(const Images& images, const MachineConfig& machine);
 
 /// The results of compilation that planners use.
-struct Needs {
+struct ResourceUsage {
   std::vector<StepInfo> steps;  ///< in program order
   MemorySummary memory;
   bool shortest_lists = false;
 };
 /// As compile, without the images. Reads only the parts of `machine` that `compiled_for` keeps.
-Needs needs(const Program& program, const MachineConfig& machine, const ExchangeSizer& exchanges);
+ResourceUsage resource_usage(const Program& program, const MachineConfig& machine,
+                             const ExchangeSizer& exchanges);
 /// Called with each exchange's usage in program order, for the fastest lists. Returning false stops
 /// the compilation.
-using Watch = std::function<bool(const ExchangeNeeds& needs)>;
-/// As needs() above; nothing if `watch` stops it.
-std::optional<Needs> needs(const Program& program, const MachineConfig& machine,
-                           const ExchangeSizer& exchanges, const Watch& watch);
+using Watch = std::function<bool(const ExchangeUsage& needs)>;
+/// As resource_usage() above; nothing if `watch` stops it.
+std::optional<ResourceUsage> resource_usage(const Program& program, const MachineConfig& machine,
+                                            const ExchangeSizer& exchanges, const Watch& watch);
 /// `machine` with defaults for all values that do not affect compilation.
 MachineConfig compiled_for(const MachineConfig& machine);
 

@@ -115,11 +115,12 @@ class MachineCosts {
   /// Resource usage of `program` as the machine would run it, for the few best plans by estimate:
   /// exact makespans of its exchanges (each takes exchange({}) more), and memory. Throws UserError
   /// if it does not fit.
-  [[nodiscard]] program::Needs needs(const program::Program& program) const {
-    return *watched_needs(program, {});
+  [[nodiscard]] program::ResourceUsage resource_usage(const program::Program& program) const {
+    return *watched_usage(program, {});
   }
-  /// As needs(); nothing if `watch`, which is called only for uncached exchanges, stops it.
-  [[nodiscard]] virtual std::optional<program::Needs> watched_needs(
+  /// As resource_usage(); nothing if `watch`, which is called only for uncached exchanges, stops
+  /// it.
+  [[nodiscard]] virtual std::optional<program::ResourceUsage> watched_usage(
       const program::Program& program, const program::Watch& watch) const = 0;
 
   /// True if the best plans' exchanges are scheduled; false if a quick choice matters more than the

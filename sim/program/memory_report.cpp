@@ -121,10 +121,10 @@ std::string_view category_name(Category category) {
 }
 
 std::vector<CategoryBytes> bytes_by_tile(const Images& images) {
-  std::vector<CategoryBytes> needs;
-  needs.reserve(images.tiles.size());
-  for (const TileImage& tile : images.tiles) needs.push_back(tile.memory);
-  return needs;
+  std::vector<CategoryBytes> usage;
+  usage.reserve(images.tiles.size());
+  for (const TileImage& tile : images.tiles) usage.push_back(tile.memory);
+  return usage;
 }
 
 MemorySummary summarise_memory(const Images& images) {

@@ -16,6 +16,6 @@ std::optional<Images> outline(const Program& program, const MachineConfig& machi
                               const ExchangeSizer& exchanges, const Watch& watch);
 
 /// The resource usage of an outline.
-Needs needs_of(const Images& images);
+ResourceUsage usage_of(const Images& images);
 
 }  // namespace tessera::program

@@ -92,14 +92,14 @@ Json matrix_unit_section(const MatrixUnitConfig& unit) {
 
 Json memory_section(const MachineConfig& machine, const program::Images& images) {
   const TileId fullest = program::fullest_tile(images, machine);
-  const program::CategoryBytes& needs = images.tiles[index(fullest)].memory;
+  const program::CategoryBytes& usage = images.tiles[index(fullest)].memory;
   Json categories = Json::object();
   for (std::size_t i = 0; i < program::kCategories; ++i) {
     const auto category = static_cast<program::Category>(i);
-    categories[std::string(program::category_name(category))] = needs[i];
+    categories[std::string(program::category_name(category))] = usage[i];
   }
   const TileConfig& tile = tile_of(machine, index(fullest));
-  Json section = {{"max_tile_bytes", program::total(needs)},
+  Json section = {{"max_tile_bytes", program::total(usage)},
                   {"max_tile", index(fullest)},
                   {"total_bytes", program::summarise_memory(images).total_bytes},
                   {"capacity_bytes_per_tile", memory_bytes(machine.tile)},

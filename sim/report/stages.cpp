@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 /// The load of the ports of one kind of stream.
-struct Carried {
+struct StreamLoad {
   std::map<std::pair<std::uint32_t, bool>, std::uint64_t> busy;  ///< by node; true: sending
   std::uint64_t bytes = 0;
 
@@ -41,7 +41,7 @@ struct Carried {
   }
 };
 
-using Streams = std::map<std::uint32_t, Carried>;  ///< by kind
+using Streams = std::map<std::uint32_t, StreamLoad>;  ///< by kind
 
 /// Adds the data moved by the exchanges of a superstep.
 void add(const MachineConfig& machine, const program::Program& program, const program::Flow& flow,

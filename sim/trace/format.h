@@ -27,7 +27,7 @@ struct Superstep {
 };
 
 /// Spans and transfers of chosen tiles and their workers in a superstep, ordered by lane.
-struct Told {
+struct SuperstepDetail {
   std::span<const Span> spans;
   std::span<const Received> transfers;
 };

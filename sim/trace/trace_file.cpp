@@ -14,8 +14,8 @@ constexpr std::uint64_t kLastWords = 4096;           // reserved for remarks
 constexpr std::size_t kOwnLines = 8;                 // in spans: the superstep's own lines
 
 /// Upper bound of the size, in units of kMostBytes.
-std::size_t size_of(const Told& told) {
-  return told.spans.size() + told.transfers.size() * Format::kTransfer;
+std::size_t size_of(const SuperstepDetail& detail) {
+  return detail.spans.size() + detail.transfers.size() * Format::kTransfer;
 }
 
 /// The items of the first `lanes` lanes.
@@ -56,12 +56,12 @@ void UnlimitedTrace::counter(Counter counter, std::span<const StepCounter::Sampl
   format_->counter(counter, samples);
 }
 
-void UnlimitedTrace::superstep(const Superstep& superstep, const Told& told) {
+void UnlimitedTrace::superstep(const Superstep& superstep, const SuperstepDetail& detail) {
   most_ = std::max(most_, bytes() + (superstep.phases.size() + kOwnLines) * Format::kMostBytes);
   format_->superstep(superstep);
-  most_tiles_ = std::max(most_tiles_, bytes() + size_of(told) * Format::kMostBytes);
-  format_->spans(told.spans);
-  format_->transfers(told.transfers);
+  most_tiles_ = std::max(most_tiles_, bytes() + size_of(detail) * Format::kMostBytes);
+  format_->spans(detail.spans);
+  format_->transfers(detail.transfers);
 }
 
 std::uint64_t UnlimitedTrace::limit_mib() const {
@@ -106,9 +106,9 @@ void TraceFile::counter(Counter counter, std::span<const StepCounter::Sample> sa
     format_->counter(counter, samples);
 }
 
-void TraceFile::superstep(const Superstep& superstep, const Told& told) {
+void TraceFile::superstep(const Superstep& superstep, const SuperstepDetail& detail) {
   const std::size_t lanes = settings_.tiles.size() * settings_.lanes_a_tile();
-  const Told own{of_lanes(told.spans, lanes), of_lanes(told.transfers, lanes)};
+  const SuperstepDetail own{of_lanes(detail.spans, lanes), of_lanes(detail.transfers, lanes)};
   const std::uint64_t written = format_->bytes() + format_->most_pending_bytes();
   if (takes_machine_ && !has_room(superstep.phases.size() + kOwnLines, settings_.most_bytes)) {
     count_on(written);
@@ -125,7 +125,7 @@ void TraceFile::superstep(const Superstep& superstep, const Told& told) {
     count_on(written);
     leave_out_tiles(superstep);
   }
-  if (unlimited_ != nullptr) unlimited_->superstep(superstep, told);
+  if (unlimited_ != nullptr) unlimited_->superstep(superstep, detail);
 }
 
 void TraceFile::nothing_before(Cycle until) {

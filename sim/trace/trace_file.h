@@ -22,7 +22,7 @@ class UnlimitedTrace {
 
   void add_name(std::string_view text) { format_->add_name(text); }
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
-  void superstep(const Superstep& superstep, const Told& told);
+  void superstep(const Superstep& superstep, const SuperstepDetail& detail);
   void nothing_before(Cycle until) { format_->nothing_before(until); }
   /// A limit, in MiB, with which nothing is omitted.
   [[nodiscard]] std::uint64_t limit_mib() const;
@@ -48,8 +48,8 @@ class TraceFile {
   /// Names after everything is omitted have no effect.
   void add_name(std::string_view text);
   void counter(Counter counter, std::span<const StepCounter::Sample> samples);
-  /// `told`: all lanes, in order.
-  void superstep(const Superstep& superstep, const Told& told);
+  /// `detail`: all lanes, in order.
+  void superstep(const Superstep& superstep, const SuperstepDetail& detail);
   void nothing_before(Cycle until);
   /// Completes the temporary file. `stopped`: why the run did not end; else empty.
   void finish(Cycle at, const std::string& stopped);

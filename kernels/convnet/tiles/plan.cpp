@@ -226,8 +226,8 @@ class Planner {
   /// True if all layers fit, with the program's actual lists.
   [[nodiscard]] bool fits() {
     try {
-      program::needs(plan::lower(describe_network(problem_, planned_.geometries)),
-                     pricing_.machine(), plan::CountedLists());
+      program::resource_usage(plan::lower(describe_network(problem_, planned_.geometries)),
+                              pricing_.machine(), plan::CountedLists());
       return true;
     } catch (const UserError&) {
       return false;

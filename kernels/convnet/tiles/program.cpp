@@ -27,7 +27,7 @@ auto on_cells(const std::shared_ptr<const Geometry>& g, Use use) {
 }
 
 /// State that the description's functions keep.
-struct Kept {
+struct DescriptionState {
   std::shared_ptr<const Problem> problem;
   Geometries geometries;
   Functions functions;
@@ -38,8 +38,8 @@ class Statement {
   Statement(const std::shared_ptr<const Problem>& problem, const Geometries& geometries,
             Description& description)
       : description_(description),
-        kept_(std::make_shared<Kept>(
-            Kept{problem, geometries, {problem->code, description, problem->contexts}})),
+        kept_(std::make_shared<DescriptionState>(DescriptionState{
+            problem, geometries, {problem->code, description, problem->contexts}})),
         results_(geometries.size()) {}
 
   /// The array of a layer's results.
@@ -224,7 +224,7 @@ class Statement {
   }
 
   Description& description_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<DescriptionState> kept_;
   std::vector<BufferId> results_;
   std::optional<BufferId> zeros_, lowest_;
 };

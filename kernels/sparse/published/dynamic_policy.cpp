@@ -57,7 +57,7 @@ std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& p
 
 /// Time and memory of the product with W^T, `other`, on the same tiles, plus the overestimate of
 /// both.
-Plans::Beside counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
+Plans::AddedCost counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
                       Pricer& pricer) {
   const auto pool = [&](const Grid& grid) { return *pricer.pool(other, grid.transposed()); };
   const auto load = [&](const Grid& grid) { return even_load(other, grid.transposed()); };
@@ -85,7 +85,7 @@ std::optional<Plan> even_plan(const spmm_dynamic::Problem& problem, const Pinned
   const spmm_dynamic::Problem other = transposed(problem);
   const bool both = !problem.shape.gradient;
   const auto load = [&](const PoolShape& pool) { return even_load(problem, pool.grid); };
-  Plans plans(problem, pricer, load, both ? counted(problem, other, pricer) : Plans::Beside{});
+  Plans plans(problem, pricer, load, both ? counted(problem, other, pricer) : Plans::AddedCost{});
   const auto add = [&](Grid grid, Neighbours neighbours) {
     grid.neighbours = neighbours;
     // The lists of both products must fit.

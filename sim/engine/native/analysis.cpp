@@ -47,7 +47,7 @@ class Frequencies {
       const Node& node = region_.nodes[i];
       for (const Step& step : node.steps) {
         visit(step, left);
-        if (step.kind == Kind::branch) left *= 1 - share_of(i, node.ways[step.way]);
+        if (step.kind == Kind::branch) left *= 1 - share_of(i, node.exits[step.exit]);
       }
     }
   }
@@ -55,13 +55,13 @@ class Frequencies {
  private:
   static constexpr double kElsewhere = 0.01;
 
-  /// Share of the passes of a node that take a way.
-  [[nodiscard]] double share_of(std::size_t from, const Way& way) const {
+  /// Share of the passes of a node that take an exit.
+  [[nodiscard]] double share_of(std::size_t from, const Exit& exit) const {
     constexpr double kBack = 0.9;
     constexpr double kOut = 0.02;
     constexpr double kForward = 0.4;
-    if (way.node == kOutside || !loops_.kept[static_cast<std::size_t>(way.node)]) return kOut;
-    return static_cast<std::size_t>(way.node) <= from ? kBack : kForward;
+    if (exit.node == kOutside || !loops_.kept[static_cast<std::size_t>(exit.node)]) return kOut;
+    return static_cast<std::size_t>(exit.node) <= from ? kBack : kForward;
   }
 
   template <class Visit>
@@ -71,19 +71,19 @@ class Frequencies {
     double left = 1;
     for (const Step& step : node.steps) {
       if (step.kind == Kind::straight || step.kind == Kind::leave) continue;
-      const Way& way = node.ways[step.way];
+      const Exit& exit = node.exits[step.exit];
       if (step.kind == Kind::branch) {
-        const double share = share_of(number, way);
-        visit(way.node, left * share);
+        const double share = share_of(number, exit);
+        visit(exit.node, left * share);
         left *= 1 - share;
       } else if (step.kind == Kind::loop_end) {
-        visit(way.node, left * kAgain);
-        visit(node.ways[step.way + 1].node, left * (1 - kAgain));
+        visit(exit.node, left * kAgain);
+        visit(node.exits[step.exit + 1].node, left * (1 - kAgain));
       } else if (step.kind == Kind::jump_register) {
         for (const auto& [pc, target] : node.targets)
           visit(target, left / static_cast<double>(node.targets.size()));
       } else {
-        visit(way.node, left);
+        visit(exit.node, left);
       }
     }
   }
@@ -171,7 +171,7 @@ std::uint32_t writes_unboxed(const Step& step) {
   return half ? 0 : writes_boxed(step);
 }
 
-/// Data flow, forward: registers boxed on every way, and those not yet boxed on some; backward:
+/// Data flow, forward: registers boxed on every path, and those not yet boxed on some; backward:
 /// registers read as binary32 before they are written. A box that some step reads is set at once.
 void find_boxed(const Region& region, Allocation& made) {
   const std::size_t count = region.nodes.size();

@@ -43,7 +43,7 @@ class ChoiceMaker {
     Choice choice{.skips = true};
     note_costs(*join, at_head, choice);
     choice.pass.add(choice.more);
-    const Spent taking = std::exchange(choice.more, {});
+    const PathCost taking = std::exchange(choice.more, {});
     choice.more.add(taking, -1);
     choice.sides[0] = std::move(over.steps);
     return Chosen{std::move(choice), at_head ? taken.place : over.place};

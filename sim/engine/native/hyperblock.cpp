@@ -23,7 +23,7 @@ class HyperblockFinder {
 
  private:
   /// The steps from the node's first one that lead back to it. The last possible step closes the
-  /// loop, so that earlier exits are ways out; nodes that follow are added while none closes it.
+  /// loop, so that earlier exits leave it; nodes that follow are added while none closes it.
   std::optional<Hyperblock> loop_at(std::size_t head) {
     const std::size_t choices = made_.choices.size();
     std::size_t kept = choices;
@@ -125,7 +125,7 @@ class HyperblockFinder {
   }
 
   [[nodiscard]] bool leads_to(const Step& step, std::size_t node) const {
-    return region_.way_of(step).node == static_cast<int>(node);
+    return region_.exit_of(step).node == static_cast<int>(node);
   }
 
   /// Where the turn goes on after its last step, which is at `place`; nothing if it ends. The step
@@ -224,8 +224,8 @@ class HyperblockFinder {
       } else if (step.kind == Kind::leave) {
         block.most_slots += step.before.slots;
       } else if (step.kind == Kind::pass || last) {
-        Spent spent;
-        spent.add(region_.way_of(step));
+        PathCost spent;
+        spent.add(region_.exit_of(step));
         block.most_slots += spent.slots;
         block.inner |= !last;
       }

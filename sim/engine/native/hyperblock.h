@@ -44,11 +44,11 @@ struct Choice {
   isa::Instruction compare;
   bool taken_where_met = false;  ///< the branch is taken if the comparison holds
   std::uint8_t predicate = 0;    ///< vcmpss predicate that holds if the branch is taken
-  Spent pass;                    ///< cost of ways, whichever side is taken
-  Spent more;  ///< added to `pass` for the taken side; with `skips`, for the side not taken
+  PathCost pass;                 ///< cost of exits, whichever side is taken
+  PathCost more;  ///< added to `pass` for the taken side; with `skips`, for the side not taken
   /// Added to `more` if this branch and that of the next choice are both taken. The next choice
   /// never leaves the loop.
-  std::optional<Spent> both;
+  std::optional<PathCost> both;
 };
 
 /// A choice, and the step that comes after it.

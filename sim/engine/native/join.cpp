@@ -68,7 +68,7 @@ struct Path {
     Place place;
     std::uint32_t pc;
     std::size_t steps;
-    Spent spent;  ///< cost of the ways up to there
+    PathCost spent;  ///< cost of the exits up to there
   };
   std::vector<Step> steps;
   std::vector<Stop> stops;  ///< before each step
@@ -81,11 +81,11 @@ class JoinFinder {
   /// Joins at the first place that both sides reach, else at branches on the same condition that
   /// end both.
   [[nodiscard]] std::optional<Join> find(const Step& branch) const {
-    const Way& way = region_.way_of(branch);
-    if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
+    const Exit& exit = region_.exit_of(branch);
+    if (exit.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
     const Place here = region_.place_of(branch);
     std::array<Path, 2> paths = {path_from({here.node, here.step + 1}),
-                                 path_from({static_cast<std::size_t>(way.node), 0})};
+                                 path_from({static_cast<std::size_t>(exit.node), 0})};
     if (paths[0].stops.empty() || paths[1].stops.empty()) return std::nullopt;
     std::array<const Path::Stop*, 2> best{};
     for (const Path::Stop& first : paths[0].stops)
@@ -100,7 +100,7 @@ class JoinFinder {
     const Place other = best[0]->place;
     Join join;
     if (met) {
-      const std::optional<Spent> extra = difference(one, other);
+      const std::optional<PathCost> extra = difference(one, other);
       if (!extra) return std::nullopt;
       join.extra = *extra;
     } else if (!compare_branches(one, other, join)) {
@@ -110,18 +110,18 @@ class JoinFinder {
       paths[side].steps.resize(best[side]->steps);
       join.sides[side] = {std::move(paths[side].steps), best[side]->place, best[side]->spent};
     }
-    join.sides[1].spent.add(way);
+    join.sides[1].spent.add(exit);
     return join;
   }
 
   /// The join of a branch with the steps that it jumps over.
   [[nodiscard]] std::optional<Join> find_skip(const Step& branch) const {
-    const Way& way = region_.way_of(branch);
-    if (way.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
+    const Exit& exit = region_.exit_of(branch);
+    if (exit.node == kOutside || branch.instruction.mnemonic == bdnz) return std::nullopt;
     Join join;
     auto& [over, taken] = join.sides;
-    taken.place = {static_cast<std::size_t>(way.node), 0};
-    taken.spent.add(way);
+    taken.place = {static_cast<std::size_t>(exit.node), 0};
+    taken.spent.add(exit);
     const std::uint32_t pc = region_.at(taken.place).pc;
     over.place = region_.place_of(branch);
     ++over.place.step;
@@ -129,7 +129,7 @@ class JoinFinder {
       const Step& step = region_.at(over.place);
       const std::optional<Place> to = region_.jump_of(step);
       if (to) {
-        over.spent.add(region_.way_of(step));
+        over.spent.add(region_.exit_of(step));
         over.place = *to;
       }
       if (region_.at(over.place).pc == pc) break;
@@ -137,7 +137,7 @@ class JoinFinder {
       over.steps.push_back(step);
       ++over.place.step;
     }
-    const std::optional<Spent> extra = difference(taken.place, over.place);
+    const std::optional<PathCost> extra = difference(taken.place, over.place);
     if (!extra) return std::nullopt;
     join.extra = *extra;
     return join;
@@ -146,13 +146,13 @@ class JoinFinder {
  private:
   [[nodiscard]] Path path_from(Place place) const {
     Path path;
-    Spent spent;
+    PathCost spent;
     for (std::size_t passes = 0; passes < kLongestSide;) {
       const Step& step = region_.at(place);
       if (step.kind != Kind::fall_through)
         path.stops.push_back({place, step.pc, path.steps.size(), spent});
       if (const std::optional<Place> to = region_.jump_of(step)) {
-        spent.add(region_.way_of(step));
+        spent.add(region_.exit_of(step));
         place = *to;
         ++passes;
       } else if (convertible(step) && path.steps.size() < kLongestSide) {
@@ -168,20 +168,20 @@ class JoinFinder {
   /// Place and cost of one outcome of a branch.
   struct Outcome {
     Place place;
-    Spent spent;
+    PathCost spent;
   };
   [[nodiscard]] std::array<Outcome, 2> outcomes_of(const Step& branch) const {
     std::array<Outcome, 2> made;
     made[0].place = region_.place_of(branch);
     ++made[0].place.step;
-    made[1].place = {static_cast<std::size_t>(region_.way_of(branch).node), 0};
-    made[1].spent.add(region_.way_of(branch));
+    made[1].place = {static_cast<std::size_t>(region_.exit_of(branch).node), 0};
+    made[1].spent.add(region_.exit_of(branch));
     for (Outcome& each : made)
       for (std::size_t i = 0; i < kLongestSide; ++i) {
         const Step& step = region_.at(each.place);
         const std::optional<Place> to = region_.jump_of(step);
         if (!to) break;
-        each.spent.add(region_.way_of(step));
+        each.spent.add(region_.exit_of(step));
         each.place = *to;
       }
     return made;
@@ -194,24 +194,24 @@ class JoinFinder {
     const Step& b = region_.at(other);
     const auto may = [&](const Step& step) {
       return step.kind == Kind::branch && step.instruction.mnemonic != bdnz &&
-             region_.way_of(step).node != kOutside;
+             region_.exit_of(step).node != kOutside;
     };
     if (!may(a) || !may(b) || a.instruction.rs1 != b.instruction.rs1 ||
         a.instruction.rs2 != b.instruction.rs2)
       return false;
     const bool same = a.instruction.mnemonic == b.instruction.mnemonic;
     if (!same && a.instruction.mnemonic != opposite(b.instruction.mnemonic)) return false;
-    const std::array<Outcome, 2> ways = outcomes_of(a);
+    const std::array<Outcome, 2> exits = outcomes_of(a);
     const std::array<Outcome, 2> others = outcomes_of(b);
-    std::array<Spent, 2> extra;  // if the other is not taken, and taken
+    std::array<PathCost, 2> extra;  // if the other is not taken, and taken
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::size_t way = same ? i : 1 - i;
-      if (region_.at(ways[i].place).pc != region_.at(others[way].place).pc) return false;
-      const std::optional<Spent> now = difference(ways[i].place, others[way].place);
+      const std::size_t exit = same ? i : 1 - i;
+      if (region_.at(exits[i].place).pc != region_.at(others[exit].place).pc) return false;
+      const std::optional<PathCost> now = difference(exits[i].place, others[exit].place);
       if (!now) return false;
-      extra[way] = *now;
-      extra[way].add(ways[i].spent);
-      extra[way].add(others[way].spent, -1);
+      extra[exit] = *now;
+      extra[exit].add(exits[i].spent);
+      extra[exit].add(others[exit].spent, -1);
     }
     join.extra = extra[0];
     if (extra[1].is(extra[0])) return true;
@@ -239,8 +239,8 @@ class JoinFinder {
 
   /// Cost executed in the block of `one` minus that in the block of `other` at the same
   /// instructions, from here to any exit; nothing if it is not the same at all of them.
-  [[nodiscard]] std::optional<Spent> difference(Place one, Place other) const {
-    Spent made;
+  [[nodiscard]] std::optional<PathCost> difference(Place one, Place other) const {
+    PathCost made;
     if (one == other) return made;
     bool exit = false;
     const auto& ones = region_.nodes[one.node].steps;
@@ -253,9 +253,9 @@ class JoinFinder {
       if (may_fault(a))
         before.push_back({a.before.slots - b.before.slots, a.before.work - b.before.work});
       if (a.kind == Kind::straight || a.kind == Kind::leave) continue;
-      Spent now;
-      now.add(region_.way_of(a));
-      now.add(region_.way_of(b), -1);
+      PathCost now;
+      now.add(region_.exit_of(a));
+      now.add(region_.exit_of(b), -1);
       if (exit && (now.slots != made.slots || now.work != made.work)) return std::nullopt;
       if (!exit) made = now;
       exit = true;
@@ -277,21 +277,21 @@ bool loads(const Step& step) {
   return step.kind == Kind::straight && ((lb <= m && m <= lhu) || m == flw);
 }
 
-void Spent::add(const Way& way, std::int64_t times) {
-  const Edge& edge = *way.edge;
+void PathCost::add(const Exit& exit, std::int64_t times) {
+  const Edge& edge = *exit.edge;
   const auto n = static_cast<std::uint64_t>(times);
   done.add(edge.done, static_cast<std::uint32_t>(times));
   work += n * edge.cost.work;
-  if (way.transition == nullptr) {
+  if (exit.transition == nullptr) {
     slots += times * edge.cost.slots;
     return;
   }
-  slots += times * way.transition->slots;
-  work -= n * pack_work(0, way.transition->apart, 0);
-  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * way.transition->waits[i];
+  slots += times * exit.transition->slots;
+  work -= n * pack_work(0, exit.transition->apart, 0);
+  for (std::size_t i = 0; i < kCauses; ++i) waits[i] += n * exit.transition->waits[i];
 }
 
-void Spent::add(const Spent& other, std::int64_t times) {
+void PathCost::add(const PathCost& other, std::int64_t times) {
   const auto n = static_cast<std::uint64_t>(times);
   slots += times * other.slots;
   work += n * other.work;
@@ -299,7 +299,7 @@ void Spent::add(const Spent& other, std::int64_t times) {
   done.add(other.done, static_cast<std::uint32_t>(times));
 }
 
-bool Spent::is(const Spent& other) const {
+bool PathCost::is(const PathCost& other) const {
   for (std::size_t i = 0; i < isa::kActivities; ++i)
     if (done[i] != other.done[i]) return false;
   return slots == other.slots && work == other.work;

@@ -11,16 +11,16 @@
 /// Finds where the two sides of a branch join.
 namespace tessera::engine::native {
 
-/// Cost of several ways together, or the difference of two such costs.
-struct Spent {
+/// Cost of several exits together, or the difference of two such costs.
+struct PathCost {
   std::int64_t slots = 0;
   std::uint64_t work = 0;
   std::array<std::uint64_t, kCauses> waits{};
   Done done;
-  void add(const Way& way, std::int64_t times = 1);
-  void add(const Spent& other, std::int64_t times = 1);
+  void add(const Exit& exit, std::int64_t times = 1);
+  void add(const PathCost& other, std::int64_t times = 1);
   /// True if equal except for waits.
-  [[nodiscard]] bool is(const Spent& other) const;
+  [[nodiscard]] bool is(const PathCost& other) const;
 };
 
 /// True for steps that load into one register and change nothing else.
@@ -30,14 +30,14 @@ struct Join {
   /// Straight steps up to the join, without the jumps between them.
   struct Side {
     std::vector<Step> steps;
-    Place place;  ///< where the side goes on
-    Spent spent;  ///< cost of the ways up to there
+    Place place;     ///< where the side goes on
+    PathCost spent;  ///< cost of the exits up to there
   };
   std::array<Side, 2> sides;  ///< branch not taken, branch taken
-  Spent extra;  ///< extra cost of the second side since the node of its place was entered
+  PathCost extra;  ///< extra cost of the second side since the node of its place was entered
   /// Cost of the second side in addition to `extra` if the following branch is taken; only if both
   /// places are branches on the same condition.
-  std::optional<Spent> both;
+  std::optional<PathCost> both;
 };
 
 /// Joins of a region's branches.

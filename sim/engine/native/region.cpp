@@ -16,7 +16,8 @@ constexpr std::size_t kMostTimes = 6;  ///< copies of a step in a region, on ave
 
 class Finder {
  public:
-  Finder(std::size_t most_steps, const Surroundings& code) : most_steps_(most_steps), code_(code) {}
+  Finder(std::size_t most_steps, const RegionContext& code)
+      : most_steps_(most_steps), code_(code) {}
 
   Region find(const Op* hot, const PipelineState* pipeline_state) {
     node_at(hot, pipeline_state);
@@ -48,7 +49,7 @@ class Finder {
       const Site& site = block.sites[static_cast<std::size_t>(op - block.ops.data())];
       Step step{.op = op, .pc = site.pc, .node = number, .before = site.before};
       step.kind = kind_of(*op, step);
-      step.way = region_.nodes[number].ways.size();
+      step.exit = region_.nodes[number].exits.size();
       region_.nodes[number].steps.push_back(step);
       ++region_.steps;
       // With pipeline states every node is kept.
@@ -95,29 +96,29 @@ class Finder {
   void add_ways(std::size_t number, const Step& step) {
     if (step.kind == Kind::straight || step.kind == Kind::leave) return;
     const Edge& edge = *step.op->edge;
-    Way way{.edge = &edge};
-    way.transition = transition(edge, region_.nodes[number].pipeline_state);
-    const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
+    Exit exit{.edge = &edge};
+    exit.transition = transition(edge, region_.nodes[number].pipeline_state);
+    const PipelineState* const after = exit.transition != nullptr ? exit.transition->to : nullptr;
     region_.loops |= step.kind == Kind::loop || step.kind == Kind::loop_end;
     switch (step.kind) {
       case Kind::loop:
-        way.node = node_at(step.op + 1, after);
+        exit.node = node_at(step.op + 1, after);
         break;
       case Kind::loop_end:
-        way.node = node_at(body_of(step.op), after);
-        region_.nodes[number].ways.push_back(way);
-        way.node = node_at(step.op + 1, after);
+        exit.node = node_at(body_of(step.op), after);
+        region_.nodes[number].exits.push_back(exit);
+        exit.node = node_at(step.op + 1, after);
         break;
       case Kind::jump_register:
         add_targets(number, after);
         break;
       default:
-        if (const Op* next = linked(edge)) way.node = node_at(next, after);
+        if (const Op* next = linked(edge)) exit.node = node_at(next, after);
         break;
     }
     const bool jumps = step.kind == Kind::jump || step.kind == Kind::jump_register;
     if (jumps && step.instruction.rd != 0) calls_.push_back(step.pc + 4);
-    region_.nodes[number].ways.push_back(way);
+    region_.nodes[number].exits.push_back(exit);
   }
 
   const Op* body_of(const Op* loop_end) const {
@@ -174,7 +175,7 @@ class Finder {
   }
 
   std::size_t most_steps_;
-  const Surroundings& code_;
+  const RegionContext& code_;
   Region region_;
   std::unordered_set<std::uint32_t> pcs_;  ///< pcs with a step
   std::size_t different_ = 0;              ///< number of steps, counted once per pc
@@ -195,14 +196,14 @@ void Region::keep(const std::vector<bool>& kept) {
     Node& node = nodes[i];
     node.kept = kept[i];
     if (node.kept) steps += node.steps.size();
-    for (Way& way : node.ways)
-      if (outside(way.node)) way.node = kOutside;
+    for (Exit& exit : node.exits)
+      if (outside(exit.node)) exit.node = kOutside;
     std::erase_if(node.targets, [&](const auto& target) { return outside(target.second); });
   }
 }
 
 Region find_region(const Op* hot, const PipelineState* pipeline_state, std::size_t most_steps,
-                   const Surroundings& code) {
+                   const RegionContext& code) {
   return Finder(most_steps, code).find(hot, pipeline_state);
 }
 

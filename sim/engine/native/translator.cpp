@@ -24,12 +24,13 @@ const Op* Translator::entry(const Op* op) const {
   return found == known_.end() ? op : found->second.entry;
 }
 
-bool Translator::fits(const Known& known, const Meeting& meeting) const {
+bool Translator::fits(const KnownEntry& known, const Sighting& meeting) const {
   return known.size == meeting.size && known.code_end == meeting.code_end &&
          (!timed_ || known.states.contains(meeting.pipeline_state));
 }
 
-Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patch& patch) {
+Continuation Translator::met(const Sighting& meeting, const RegionContext& code,
+                             const Patch& patch) {
   credit_ += kPaid;
   growth_ += kPaidAgain;
   const Op* const op = original(meeting.op);
@@ -51,9 +52,9 @@ Met Translator::met(const Meeting& meeting, const Surroundings& code, const Patc
   return translate(meeting, op, code, patch);
 }
 
-/// True if contexts have left the region by ways that had not been taken when it was made.
-bool Translator::outgrown(const Known& known) const {
-  const Made& made = regions_[known.region];
+/// True if contexts have left the region by exits that had not been taken when it was made.
+bool Translator::outgrown(const KnownEntry& known) const {
+  const TranslatedRegion& made = regions_[known.region];
   const auto taken = [](const Edge* edge) { return edge->taken() != nullptr; };
   const auto elsewhere = [&](const Edge* edge) { return elsewhere_of(*edge) != nullptr; };
   return std::any_of(made.untaken.begin(), made.untaken.end(), taken) ||
@@ -79,30 +80,30 @@ const std::vector<const Op*>& Translator::went(const Edge& edge) {
   return all;
 }
 
-Met Translator::translate(const Meeting& meeting, const Op* op, const Surroundings& code,
-                          const Patch& patch) {
-  Surroundings around = code;
+Continuation Translator::translate(const Sighting& meeting, const Op* op, const RegionContext& code,
+                                   const Patch& patch) {
+  RegionContext around = code;
   around.went = [this](const Edge& edge) -> const std::vector<const Op*>& { return went(edge); };
   const std::size_t most = std::min(credit_, kMost);
   Region region = find_region(op, meeting.pipeline_state, most, around);
   const Setting setting{meeting.size, meeting.code_end, counts_, timed_, most, handlers_};
   const std::vector<Entry*> entries = translation_.translate(region, setting);
   credit_ -= std::min(credit_, region.steps);
-  Made made{.steps = region.steps};
+  TranslatedRegion made{.steps = region.steps};
   for (const Node& node : region.nodes) {
     const bool jumps = node.steps.back().kind == Kind::jump_register;
     if (jumps && !node.calls && !node.steps.back().returns())
-      made.jumps.push_back(node.ways.back().edge);
-    for (const Way& way : node.ways)
-      if (way.node == kOutside && !(jumps && &way == &node.ways.back()) &&
-          way.edge->taken() == nullptr)
-        made.untaken.push_back(way.edge);
+      made.jumps.push_back(node.exits.back().edge);
+    for (const Exit& exit : node.exits)
+      if (exit.node == kOutside && !(jumps && &exit == &node.exits.back()) &&
+          exit.edge->taken() == nullptr)
+        made.untaken.push_back(exit.edge);
   }
   regions_.push_back(std::move(made));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Node& node = region.nodes[i];
     if (!node.kept) continue;
-    Known& known = known_[node.first];
+    KnownEntry& known = known_[node.first];
     // Other nodes keep the entry that they have, unless it lacks this state of the pipeline.
     if (i > 0 && known.entry != nullptr && !outgrown(known) &&
         (!timed_ || known.states.contains(node.pipeline_state)))

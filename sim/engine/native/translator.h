@@ -11,7 +11,7 @@
 namespace tessera::engine::native {
 
 /// Where a context was when its slots were checked.
-struct Meeting {
+struct Sighting {
   const Op* op = nullptr;
   const PipelineState* pipeline_state = nullptr;
   std::uint32_t size = 0;      ///< size of its memory
@@ -19,7 +19,7 @@ struct Meeting {
 };
 
 /// Where the context goes on.
-struct Met {
+struct Continuation {
   const Op* op = nullptr;
   bool translated = false;
 };
@@ -34,7 +34,7 @@ class Translator {
 
   /// Redirects all code that leads to an Op of the interpreter to its entry.
   using Patch = std::function<void(const Op* op, const Op* entry)>;
-  Met met(const Meeting& meeting, const Surroundings& code, const Patch& patch);
+  Continuation met(const Sighting& meeting, const RegionContext& code, const Patch& patch);
   /// The interpreter's Op for an entry of translated code; other Ops are their own.
   [[nodiscard]] const Op* original(const Op* op) const;
   /// The entry for an Op of the interpreter, if there is one; else the Op.
@@ -42,23 +42,24 @@ class Translator {
 
  private:
   /// The entry that contexts reach: the last one made for its Op.
-  struct Known {
+  struct KnownEntry {
     const Op* entry = nullptr;
     std::set<const PipelineState*> states;
     std::uint32_t size = 0, code_end = 0;
     std::size_t region = 0;  ///< index into regions_
     std::size_t again = 0;   ///< retranslations of its outgrown region
   };
-  struct Made {
+  struct TranslatedRegion {
     std::size_t steps = 0;
-    std::vector<const Edge*> untaken;  ///< ways out that had never been taken
+    std::vector<const Edge*> untaken;  ///< exits that had never been taken
     std::vector<const Edge*> jumps;    ///< edges of jump_registers that may go elsewhere
   };
-  [[nodiscard]] bool outgrown(const Known& known) const;
+  [[nodiscard]] bool outgrown(const KnownEntry& known) const;
   [[nodiscard]] const Op* elsewhere_of(const Edge& edge) const;
   const std::vector<const Op*>& went(const Edge& edge);
-  [[nodiscard]] bool fits(const Known& known, const Meeting& meeting) const;
-  Met translate(const Meeting& meeting, const Op* op, const Surroundings& code, const Patch& patch);
+  [[nodiscard]] bool fits(const KnownEntry& known, const Sighting& meeting) const;
+  Continuation translate(const Sighting& meeting, const Op* op, const RegionContext& code,
+                         const Patch& patch);
 
   const HandlerSet* handlers_;
   bool counts_;
@@ -67,8 +68,8 @@ class Translator {
   std::size_t credit_ = 0;  ///< instructions that may be translated
   std::size_t growth_ = 0;  ///< instructions of outgrown regions that may be retranslated
   std::map<const Op*, std::uint32_t> meetings_;
-  std::map<const Op*, Known> known_;  ///< by the interpreter's Op
-  std::vector<Made> regions_;
+  std::map<const Op*, KnownEntry> known_;  ///< by the interpreter's Op
+  std::vector<TranslatedRegion> regions_;
   std::map<const Op*, const Op*> original_;  ///< by entry
   std::map<const Edge*, std::vector<const Op*>> went_;
 };

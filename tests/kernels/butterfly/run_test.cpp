@@ -71,8 +71,8 @@ TEST_SUITE("run") {
           options.problem.layout = layout;
           MeasuredCosts costs(machine);
           const Butterfly butterfly(options, costs);
-          const auto needs = costs.needs(butterfly.build());
-          const auto needed = static_cast<double>(needs.memory.max_bytes);
+          const auto usage = costs.resource_usage(butterfly.build());
+          const auto needed = static_cast<double>(usage.memory.max_bytes);
           CAPTURE(config::name_of(kPasses, pass));
           CAPTURE(config::name_of(kLayouts, layout));
           CAPTURE(block);

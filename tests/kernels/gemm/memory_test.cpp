@@ -34,10 +34,10 @@ void check_estimate(const Problem& problem, const MachineConfig& machine) {
   const Product& p = problem.product;
   const Operand a(p.m, p.k, problem.dtype, 1, 0);
   const Operand b(p.k, p.n, problem.dtype, 1, 1);
-  const program::Needs needs =
-      costs.needs(plan::lower(described(problem, chosen.plan, machine, code, &a, &b).description));
+  const program::ResourceUsage usage = costs.resource_usage(
+      plan::lower(described(problem, chosen.plan, machine, code, &a, &b).description));
   const auto estimated = static_cast<double>(chosen.tile_bytes);
-  const auto compiled = static_cast<double>(needs.memory.max_bytes);
+  const auto compiled = static_cast<double>(usage.memory.max_bytes);
   CAPTURE(p.m);
   CAPTURE((problem.layout == Layout::natural));
   CAPTURE((problem.dtype == Type::f32));

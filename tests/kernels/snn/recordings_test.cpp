@@ -25,31 +25,33 @@ void write_in(const CommandFolder& folder, const std::string& name, const std::s
 }
 
 /// A run's results and its input events, one a line: sample step input.
-struct Told {
+struct StreamRun {
   Json results;
   std::string events;
 };
-Told run(const CommandFolder& folder, const std::string& data, unsigned inputs,
-         unsigned samples = 2, unsigned time_steps = 4) {
+StreamRun run(const CommandFolder& folder, const std::string& data, unsigned inputs,
+              unsigned samples = 2, unsigned time_steps = 4) {
   const Answer answer =
       folder.done("run a.json --out result --save raster=r.npy --set workload.data." + data);
   const std::string raster = folder.read("r.npy");
   const std::size_t size = std::size_t{samples} * time_steps * inputs;
   REQUIRE(raster.size() > size);
   const std::size_t begin = raster.size() - size;
-  Told told{folder.json("result/report.json").at("results"), ""};
+  StreamRun result{folder.json("result/report.json").at("results"), ""};
   CHECK(folder.json("result/report.json").at("check").at("passed") == true);
   for (std::size_t i = 0; i < size; ++i)
     if (raster[begin + i] != 0)
-      told.events +=
+      result.events +=
           fmt::format("{} {} {}, ", i / inputs / time_steps, i / inputs % time_steps, i % inputs);
-  if (told.results.contains("dropped"))
-    for (const Json& line : told.results.at("dropped"))
+  if (result.results.contains("dropped"))
+    for (const Json& line : result.results.at("dropped"))
       CHECK(answer.out.find(line.get<std::string>()) != std::string::npos);
-  return told;
+  return result;
 }
 
-std::string dropped(const Told& told) { return told.results.value("dropped", Json()).dump(); }
+std::string dropped(const StreamRun& result) {
+  return result.results.value("dropped", Json()).dump();
+}
 
 void write_nmnist(const CommandFolder& folder) {
   write_in(folder, "Train/3/00001.bin",
@@ -83,7 +85,7 @@ TEST_SUITE("cli") {
   TEST_CASE("a network is trained on N-MNIST's files") {
     const CommandFolder folder{{"a.json", kRecorded}};
     write_nmnist(folder);
-    const Told both = run(folder, "recordings=Train", 2312);
+    const StreamRun both = run(folder, "recordings=Train", 2312);
     CHECK(both.events == "0 0 0, 0 0 1156, 0 1 2311, 0 3 69, 1 2 1158, ");
     CHECK(both.results.at("events_merged") == 1);
     CHECK(both.results.at("events_cropped") == 1);
@@ -92,17 +94,18 @@ TEST_SUITE("cli") {
                              "workload.data.step_microseconds)") != std::string::npos);
     CHECK(dropped(both).find("recordings not used: 1 of 3 in Train (workload.data)") !=
           std::string::npos);
-    const Told merged = run(folder, "recordings=Train --set workload.data.polarity=merged", 1156);
+    const StreamRun merged =
+        run(folder, "recordings=Train --set workload.data.polarity=merged", 1156);
     CHECK(merged.events == "0 0 0, 0 1 1155, 0 3 69, 1 2 2, ");
     CHECK(merged.results.at("events_merged") == 2);
-    const Told on = run(folder, "recordings=Train --set workload.data.polarity=on", 1156);
+    const StreamRun on = run(folder, "recordings=Train --set workload.data.polarity=on", 1156);
     CHECK(on.events == "0 0 0, 0 1 1155, 1 2 2, ");
     CHECK(on.results.at("events_turned_off") == 2);
     CHECK(dropped(on).find("events not used: 2 of polarity off (workload.data.polarity)") !=
           std::string::npos);
-    const Told pooled = run(folder, "recordings=Train --set workload.data.resolution=17", 578);
+    const StreamRun pooled = run(folder, "recordings=Train --set workload.data.resolution=17", 578);
     CHECK(pooled.events == "0 0 0, 0 0 289, 0 1 577, 0 3 17, 1 2 290, ");
-    const Told slow =
+    const StreamRun slow =
         run(folder, "recordings=Train --set workload.data.step_microseconds=2000", 2312);
     CHECK(slow.events == "0 0 0, 0 0 1156, 0 0 2311, 0 1 69, 0 2 1331, 1 1 1158, ");
     CHECK(slow.results.at("events_cropped") == 0);
@@ -113,7 +116,8 @@ TEST_SUITE("cli") {
     write_nmnist(folder);
     const std::string tested =
         "recordings=Train --set workload.data.test_samples=2 --set workload.data.samples=2 ";
-    const Told apart = run(folder, tested + "--set workload.data.test_recordings=Test", 2312, 4);
+    const StreamRun apart =
+        run(folder, tested + "--set workload.data.test_recordings=Test", 2312, 4);
     CHECK(apart.events.ends_with("1 2 1158, 2 3 6, 3 3 8, "));
     CHECK(apart.results.contains("test_accuracy"));
     CHECK(dropped(apart).find("\"recordings not used: 1 of 3 in Train") != std::string::npos);
@@ -131,7 +135,7 @@ TEST_SUITE("cli") {
     const std::string shd =
         "kind=shd --set workload.layers=[6,20] --set workload.data.recordings=shd_train.h5 --set "
         "workload.data.step_microseconds=250000 ";
-    const Told all = run(folder, shd, 700);
+    const StreamRun all = run(folder, shd, 700);
     CHECK(all.events == "0 0 0, 0 1 699, 1 3 350, ");
     CHECK(all.results.at("events_cropped") == 1);
     CHECK(run(folder, shd + "--set workload.data.resolution=140", 140).events ==
@@ -144,12 +148,12 @@ TEST_SUITE("cli") {
     const std::string dvs =
         "kind=dvs_gesture --set workload.layers=[6,11] --set workload.data.recordings=dvs ";
     CHECK(run(folder, dvs, 4608).events == "0 0 0, 0 1 4607, 1 1 2376, ");
-    const Told pooled = run(folder,
-                            dvs +
-                                "--set workload.data.resolution=32 --set "
-                                "workload.data.test_recordings=dvs --set "
-                                "workload.data.test_samples=2",
-                            2048, 4);
+    const StreamRun pooled = run(folder,
+                                 dvs +
+                                     "--set workload.data.resolution=32 --set "
+                                     "workload.data.test_recordings=dvs --set "
+                                     "workload.data.test_samples=2",
+                                 2048, 4);
     CHECK(pooled.events == "0 0 0, 0 1 2047, 1 1 1072, 2 0 1025, 3 0 1026, ");
   }
 

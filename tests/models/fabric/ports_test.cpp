@@ -177,15 +177,15 @@ TEST_SUITE("theory") {
           const FabricConfig config = rates(send, receive, pair_sharing);
           const auto compiler = make_exchange_compiler(config);
           const program::CompiledExchange made = compiler->compile(0, copies);
-          const program::ExchangeNeeds needs = compiler->needs(0, copies);
+          const program::ExchangeUsage usage = compiler->resource_usage(0, copies);
           const auto longest = longest_lists(config, copies);
-          CHECK(needs.makespan == made.makespan);
-          CHECK(needs.bound == made.bound);
-          REQUIRE(needs.lists.size() == made.lists.size());
+          CHECK(usage.makespan == made.makespan);
+          CHECK(usage.bound == made.bound);
+          REQUIRE(usage.lists.size() == made.lists.size());
           REQUIRE(longest.size() == made.lists.size());
           for (std::size_t i = 0; i < made.lists.size(); ++i) {
-            CHECK(needs.lists[i].tile == made.lists[i].tile);
-            CHECK(needs.lists[i].bytes == made.lists[i].bytes.size());
+            CHECK(usage.lists[i].tile == made.lists[i].tile);
+            CHECK(usage.lists[i].bytes == made.lists[i].bytes.size());
             CHECK(longest[i].tile == made.lists[i].tile);
             CHECK(longest[i].bytes >= made.lists[i].bytes.size());
           }

@@ -115,13 +115,13 @@ TEST_SUITE("theory") {
       const auto exchange =
           bench.load(copies, dynamic_cast<const program::ExchangeCompiler&>(*shortest));
       verify_ports(exchange.lists, config);
-      const program::ExchangeNeeds needs = fastest.needs(7, copies);
-      CHECK(exchange.makespan >= needs.bound);
-      CHECK(shortest->needs(7, copies).makespan == exchange.makespan);
-      REQUIRE(exchange.lists.size() == needs.lists.size());
-      for (std::size_t i = 0; i < needs.lists.size(); ++i) {
-        CHECK(exchange.lists[i].bytes.size() <= needs.lists[i].bytes);
-        shorter += exchange.lists[i].bytes.size() < needs.lists[i].bytes ? 1 : 0;
+      const program::ExchangeUsage usage = fastest.resource_usage(7, copies);
+      CHECK(exchange.makespan >= usage.bound);
+      CHECK(shortest->resource_usage(7, copies).makespan == exchange.makespan);
+      REQUIRE(exchange.lists.size() == usage.lists.size());
+      for (std::size_t i = 0; i < usage.lists.size(); ++i) {
+        CHECK(exchange.lists[i].bytes.size() <= usage.lists[i].bytes);
+        shorter += exchange.lists[i].bytes.size() < usage.lists[i].bytes ? 1 : 0;
       }
       const auto expected = bench.expected(copies);
       bench.run();
@@ -136,7 +136,7 @@ TEST_SUITE("theory") {
       Draw draw(seed);
       const FabricConfig config = draw.fabric();
       const Copies copies = draw.copies();
-      const auto ends = ScheduledCompiler(config).needs(7, copies).ends;
+      const auto ends = ScheduledCompiler(config).resource_usage(7, copies).ends;
       REQUIRE(ends);
       Bench bench(config, 72, data_bytes(copies));
       bench.load(copies);
@@ -155,7 +155,8 @@ TEST_SUITE("theory") {
       Draw draw(seed);
       const FabricConfig config = draw.fabric();
       Copies copies = draw.copies();
-      const program::ExchangeNeeds needs = ScheduledCompiler(config, {}, &kept).needs(0, copies);
+      const program::ExchangeUsage usage =
+          ScheduledCompiler(config, {}, &kept).resource_usage(0, copies);
       const auto move = [](program::Port& port) {
         port.address = port.address + Address(8 * index(port.tile));
       };
@@ -167,7 +168,7 @@ TEST_SUITE("theory") {
       const auto made = ScheduledCompiler(config).compile(3, copies);
       CHECK(again.makespan == made.makespan);
       CHECK(again.bound == made.bound);
-      CHECK(needs.makespan == made.makespan);
+      CHECK(usage.makespan == made.makespan);
       REQUIRE(again.lists.size() == made.lists.size());
       for (std::size_t i = 0; i < made.lists.size(); ++i)
         CHECK(again.lists[i].bytes == made.lists[i].bytes);

@@ -45,7 +45,8 @@ TEST_SUITE("unit") {
     FabricConfig apart;
     apart.pair_sharing = false;
     CHECK(make_exchange_compiler(apart)->compile(0, copies).ports.received == Bytes(3 * 8 + 4));
-    CHECK(make_exchange_compiler(apart)->needs(0, copies).ports.received == Bytes(3 * 8 + 4));
+    CHECK(make_exchange_compiler(apart)->resource_usage(0, copies).ports.received ==
+          Bytes(3 * 8 + 4));
   }
 
   TEST_CASE("the bound counts a shared stream on one port of its pair") {

@@ -73,8 +73,8 @@ class Stepper {
   /// The wait reason of a stuck tile; empty if it has ended.
   [[nodiscard]] std::string waits_for(const Tile& tile) const {
     const Arrival& arrival = tile.arrival();
-    if (arrival.kind == Standing::Kind::done) return {};
-    if (arrival.kind == Standing::Kind::sync)
+    if (arrival.kind == WaitReason::Kind::done) return {};
+    if (arrival.kind == WaitReason::Kind::sync)
       return fmt::format("waiting at sync zone {} since cycle {} ({} of {} tiles arrived)",
                          arrival.zone, arrival.at.count(), arrived_[arrival.zone].tiles,
                          members_[arrival.zone]);
@@ -144,10 +144,10 @@ class Stepper {
       engine::Session session;
       const Arrival& arrival = tile.run(session, cycle_);
       for (const Tile::Start& start : tile.started()) submit(tile, start);
-      if (arrival.kind == Standing::Kind::horizon) continue;
+      if (arrival.kind == WaitReason::Kind::horizon) continue;
       wakes = kNever;
-      if (arrival.kind == Standing::Kind::done) ++ended_;
-      if (arrival.kind == Standing::Kind::sync) arrive(arrival);
+      if (arrival.kind == WaitReason::Kind::done) ++ended_;
+      if (arrival.kind == WaitReason::Kind::sync) arrive(arrival);
     }
   }
 
@@ -187,7 +187,7 @@ class Stepper {
   void release(std::uint32_t zone) {
     for (Tile& tile : tiles_) {
       const Arrival& arrival = tile.arrival();
-      if (arrival.kind != Standing::Kind::sync || arrival.zone != zone) continue;
+      if (arrival.kind != WaitReason::Kind::sync || arrival.zone != zone) continue;
       tile.pass_barrier(cycle_, arrived_[zone].measured);
       wakes_[index(tile.id())] = cycle_;
     }
@@ -299,7 +299,7 @@ class Stepper {
       side.tile->deliver(
           side.start.list,
           {hosted.ready, hosted.begin, hosted.done, {}, {}, {}, program::Carrier::host});
-      if (side.tile->arrival().kind == Standing::Kind::transfer && side.tile->goes_on())
+      if (side.tile->arrival().kind == WaitReason::Kind::transfer && side.tile->goes_on())
         wakes_[index(side.tile->id())] = *side.tile->goes_on();
     }
     return true;
@@ -318,7 +318,7 @@ class Stepper {
       tile.deliver(
           side.list,
           {side.start, side.start, its.done, its.sent, its.received, {}, program::Carrier::memory});
-      if (tile.arrival().kind == Standing::Kind::transfer && tile.goes_on())
+      if (tile.arrival().kind == WaitReason::Kind::transfer && tile.goes_on())
         wakes_[index(tile.id())] = *tile.goes_on();
     }
     return !done.empty();
@@ -365,7 +365,7 @@ class Stepper {
       check_ports(*to.tile, receiving, PortConfig::Direction::receive);
       free_[index(to.tile->id())] = end;
       to.tile->deliver(to.start.list, {ready, begin, end, Bytes(sent), Bytes(received)});
-      if (to.tile->arrival().kind == Standing::Kind::transfer && to.tile->goes_on())
+      if (to.tile->arrival().kind == WaitReason::Kind::transfer && to.tile->goes_on())
         wakes_[index(to.tile->id())] = *to.tile->goes_on();
     }
     for (const auto& [at, bytes] : writes) std::memcpy(at, bytes.data(), bytes.size());

@@ -80,12 +80,12 @@ inline std::unique_ptr<Assembled> threaded(const Beside& beside, Engine engine) 
     code.push_back(branch_to(bltu, 17 + skipped, 7, 4 + 4 * skipped));
     for (int i = 0; i < skipped; ++i) code.push_back(i_type(addi, 18 + i, 18, i));
   }
-  const std::array ways{branch_to(blt, 7, 0, 16),  i_type(addi, 11, 11, 3),
-                        branch_to(bltu, 8, 7, 20), Instruction{.mnemonic = jal, .imm = 20},
-                        i_type(addi, 11, 11, 5),   i_type(xori, 11, 11, 1),
-                        branch_to(bgeu, 8, 7, 8),  i_type(addi, 11, 11, 7),
-                        i_type(addi, 11, 11, 9)};
-  code.insert(code.end(), ways.begin(), ways.end());
+  const std::array exits{branch_to(blt, 7, 0, 16),  i_type(addi, 11, 11, 3),
+                         branch_to(bltu, 8, 7, 20), Instruction{.mnemonic = jal, .imm = 20},
+                         i_type(addi, 11, 11, 5),   i_type(xori, 11, 11, 1),
+                         branch_to(bgeu, 8, 7, 8),  i_type(addi, 11, 11, 7),
+                         i_type(addi, 11, 11, 9)};
+  code.insert(code.end(), exits.begin(), exits.end());
   code.push_back(i_type(addi, 5, 5, -1));
   code.push_back(branch_to(bne, 5, 0, -4 * static_cast<int>(code.size())));
   code.push_back(end());

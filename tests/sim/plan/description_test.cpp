@@ -182,7 +182,7 @@ TEST_SUITE("unit") {
     const std::vector<plan::Tile> tiles{0};
     const auto memory = plan::Pricing(costs).memory(description, tiles);
     REQUIRE(memory);
-    const std::uint64_t compiled = costs.needs(plan::lower(description)).memory.max_bytes;
+    const std::uint64_t compiled = costs.resource_usage(plan::lower(description)).memory.max_bytes;
     CHECK(program::total(*memory) >= compiled);
     CHECK(program::total(*memory) <= compiled + 256);
   }

@@ -197,7 +197,8 @@ TEST_SUITE("unit") {
     const Program program = ring(3, 60000);
     const auto lists = [&](std::size_t bytes) {
       const Images images = compile(program, machine(3), LongLists(bytes));
-      CHECK(images.shortest_lists == needs(program, machine(3), LongLists(bytes)).shortest_lists);
+      CHECK(images.shortest_lists ==
+            resource_usage(program, machine(3), LongLists(bytes)).shortest_lists);
       CHECK((need(images.tiles[0], Category::exchange) == 24) ==
             (bytes == 0 || images.shortest_lists));
       return images.shortest_lists;

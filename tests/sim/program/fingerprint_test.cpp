@@ -100,7 +100,7 @@ TEST_SUITE("unit") {
       CHECK(given.tiles[tile].memory == kept.tiles[tile].memory);
       CHECK(given.tiles[tile].segments.size() == kept.tiles[tile].segments.size());
     }
-    const Needs asked = needs(program, machine, samples::CountingExchanges());
+    const ResourceUsage asked = resource_usage(program, machine, samples::CountingExchanges());
     CHECK(asked.memory.max_bytes == summarise_memory(given).max_bytes);
     CHECK(asked.steps.size() == given.steps.size());
   }

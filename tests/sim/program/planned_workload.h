@@ -27,9 +27,9 @@ class SizedCosts final : public MachineCosts {
   }
   [[nodiscard]] TileCost tile(const program::Program& /*sample*/) override { return {}; }
   [[nodiscard]] std::uint64_t exchange(const ExchangeLoad& /*load*/) const override { return 0; }
-  [[nodiscard]] std::optional<program::Needs> watched_needs(
+  [[nodiscard]] std::optional<program::ResourceUsage> watched_usage(
       const program::Program& /*program*/, const program::Watch& /*watch*/) const override {
-    return program::Needs();
+    return program::ResourceUsage();
   }
   [[nodiscard]] std::uint64_t barrier() const override { return 0; }
 

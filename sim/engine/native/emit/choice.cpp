@@ -193,7 +193,7 @@ void Emitter::select_f(const Choice& choice) {
     const Xmm where_taken = get_as_is(each.from[1], x86::xmm1);
     const Xmm made = into_f(each.rd);
     a_.vblendvps(made, otherwise, where_taken, kMask);
-    Made result{.unboxed = false, .computed = true};
+    SingleState result{.unboxed = false, .computed = true};
     bool known = true;
     for (std::size_t side = 0; side < 2; ++side) {
       const auto has = [f = each.from[side]](std::uint64_t bits) { return (bits >> f & 1) != 0; };
@@ -212,7 +212,7 @@ void Emitter::select_f(const Choice& choice) {
 namespace {
 /// True if one register may sum slots and work side by side: the turns of a hyperblock need at most
 /// 32 bits of each, unless the work includes flops.
-bool can_sum(const Spent& each) {
+bool can_sum(const PathCost& each) {
   constexpr std::int64_t kMost = std::int64_t{4} << kPairsAt;
   const auto work = static_cast<std::int64_t>(each.work);
   return -kMost < work && work < kMost;
@@ -220,7 +220,7 @@ bool can_sum(const Spent& each) {
 }  // namespace
 
 /// The tally that sums costs, if there is one and it can sum `more`; else null.
-const Emitter::Tally* Emitter::summing(const Spent& more) {
+const Emitter::Tally* Emitter::summing(const PathCost& more) {
   const auto tally = std::ranges::find(tallies_, true, &Tally::sums);
   if (tally == tallies_.end() || !can_sum(more)) return nullptr;
   turns_.tallies = tally_routines_.size() - 1;
@@ -230,7 +230,7 @@ const Emitter::Tally* Emitter::summing(const Spent& more) {
 /// Adds the extra cost of the taken side if no tally counts it: to the tally that sums costs, if
 /// there is one, else to slots and work, which takes twice as many instructions. `masked`: kMask
 /// already holds the condition.
-void Emitter::add_more(const Spent& more, bool masked, CondCode taken) {
+void Emitter::add_more(const PathCost& more, bool masked, CondCode taken) {
   if (setting_.counts) {
     if (!masked) mask_where(taken);
     activities_.push_back({a_.newLabel(), more.done});
@@ -305,10 +305,10 @@ void Emitter::begin_tallies(const Hyperblock& loop) {
 
 /// Number of different costs of a loop's choices that general registers can count or sum.
 std::size_t Emitter::different_costs(const Hyperblock& loop) const {
-  std::vector<Spent> costs;
-  const auto add = [&](const Spent& each) {
+  std::vector<PathCost> costs;
+  const auto add = [&](const PathCost& each) {
     if (can_sum(each) &&
-        std::ranges::none_of(costs, [&](const Spent& known) { return known.is(each); }))
+        std::ranges::none_of(costs, [&](const PathCost& known) { return known.is(each); }))
       costs.push_back(each);
   };
   for (const Step& step : loop.steps) {
@@ -322,7 +322,7 @@ std::size_t Emitter::different_costs(const Hyperblock& loop) const {
 
 /// The register that counts choices of this cost, taken from `free` if it is new; null: none is
 /// free.
-const x86::Reg* Emitter::tally_for(const Spent& each, bool masks, std::vector<x86::Reg>& free) {
+const x86::Reg* Emitter::tally_for(const PathCost& each, bool masks, std::vector<x86::Reg>& free) {
   const auto same = std::find_if(tallies_.begin(), tallies_.end(), [&](const Tally& known) {
     return !known.sums && known.each.is(each) && known.host.isVec() == masks;
   });

@@ -20,7 +20,7 @@ void Emitter::add_work(std::uint64_t work) {
 }
 
 /// Adds a cost; leaves the sign of the slots in the host's flags.
-void Emitter::account(const Spent& spent) {
+void Emitter::account(const PathCost& spent) {
   if (setting_.counts) {
     activities_.push_back({a_.newLabel(), spent.done});
     for (unsigned i = 0; i < kDoneVectors; ++i) {
@@ -37,11 +37,11 @@ void Emitter::account(const Spent& spent) {
   a_.emit(x86::Inst::kIdAdd, this->slots(), imm(spent.slots));
 }
 
-/// Adds the cost since the node began, including the way.
-void Emitter::account(const Way& way, const Turns& turns) {
+/// Adds the cost since the node began, including the exit.
+void Emitter::account(const Exit& exit, const Turns& turns) {
   call_tallies(turns);
-  Spent spent = owed_[turns.owed];
-  spent.add(way);
+  PathCost spent = owed_[turns.owed];
+  spent.add(exit);
   account(spent);
 }
 
@@ -55,38 +55,38 @@ void Emitter::call_tallies(const Turns& turns) {
   if (turns.tallies != 0) a_.call(tally_routines_[turns.tallies]);
 }
 
-void Emitter::owe(const Spent& spent) {
+void Emitter::owe(const PathCost& spent) {
   owed_.push_back(owed_[turns_.owed]);
   owed_.back().add(spent);
   turns_.owed = owed_.size() - 1;
 }
 
-void Emitter::owe(const Way& way) {
-  Spent spent;
-  spent.add(way);
+void Emitter::owe(const Exit& exit) {
+  PathCost spent;
+  spent.add(exit);
   owe(spent);
 }
 
-/// The label to which the way leads; invalid if outside the region.
-Emitter::Label Emitter::target(const Way& way) const {
-  if (way.node == kOutside) return {};
-  const auto number = static_cast<std::size_t>(way.node);
+/// The label to which the exit leads; invalid if outside the region.
+Emitter::Label Emitter::target(const Exit& exit) const {
+  if (exit.node == kOutside) return {};
+  const auto number = static_cast<std::size_t>(exit.node);
   return number == number_ ? again_ : nodes_[number];
 }
 
-/// Leaves the current node over the way's edge.
-void Emitter::take(const Way& way, const Turns& turns, const Label& to, const Debt& debt) {
+/// Leaves the current node over the exit's edge.
+void Emitter::take(const Exit& exit, const Turns& turns, const Label& to, const Debt& debt) {
   settle(debt);
-  account(way, turns);
-  go(way, to, debt.kept);
+  account(exit, turns);
+  go(exit, to, debt.kept);
 }
 
 /// Goes on after account(), with the sign of the slots in the host's flags. `unboxed`: f registers
 /// whose boxes only the interpreter needs.
-void Emitter::go(const Way& way, const Label& to, std::uint32_t unboxed) {
+void Emitter::go(const Exit& exit, const Label& to, std::uint32_t unboxed) {
   const Label due = a_.newLabel();
-  const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
-  const auto to_target = [this, &edge = *way.edge, after] {
+  const PipelineState* const after = exit.transition != nullptr ? exit.transition->to : nullptr;
+  const auto to_target = [this, &edge = *exit.edge, after] {
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
       a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);
@@ -159,28 +159,28 @@ x86::CondCode Emitter::condition(const Step& step) {
 }
 
 void Emitter::emit_branch(const Step& step) {
-  const Way way = region_.way_of(step);
-  if (step.always_taken()) return take(way);
+  const Exit exit = region_.exit_of(step);
+  if (step.always_taken()) return take(exit);
   const x86::CondCode taken = condition(step);
-  const bool back = way.node != kOutside && static_cast<std::size_t>(way.node) <= number_;
+  const bool back = exit.node != kOutside && static_cast<std::size_t>(exit.node) <= number_;
   if (back) {
     const Label on = a_.newLabel();
     a_.j(x86::negateCond(taken), on);
-    take(way);
+    take(exit);
     a_.bind(on);
     return;
   }
   const Label label = a_.newLabel();
   a_.j(taken, label);
-  cold(label, [this, way, now = debt(way.node), turns = turns_, to = target(way)] {
-    take(way, turns, to, now);
+  cold(label, [this, exit, now = debt(exit.node), turns = turns_, to = target(exit)] {
+    take(exit, turns, to, now);
   });
 }
 
 void Emitter::emit_jump(const Step& step) {
   const isa::Instruction& is = step.instruction;
   if (is.rd != 0) a_.mov(into(is.rd), imm(step.op->imm));
-  take(region_.way_of(step));
+  take(region_.exit_of(step));
 }
 
 /// Leaves to the interpreter for an unknown target, which it records.
@@ -220,13 +220,13 @@ void Emitter::emit_jump_register(const Step& step) {
     a_.bind(found[i]);
     if (is.rd != 0 && hosted(is.rd)) a_.mov(host(is.rd), imm(step.op->edge->pc));
     if (is.rd != 0 && !hosted(is.rd)) a_.mov(home(is.rd), imm(step.op->edge->pc));
-    Way way = node.ways[step.way];
-    way.node = node.targets[i].second;
-    account(way, {});
-    a_.js(nodes_[static_cast<std::size_t>(way.node)]);
+    Exit exit = node.exits[step.exit];
+    exit.node = node.targets[i].second;
+    account(exit, {});
+    a_.js(nodes_[static_cast<std::size_t>(exit.node)]);
     // Slots have run out: the interpreter finds the block again, as at any other edge.
-    const PipelineState* const after = way.transition != nullptr ? way.transition->to : nullptr;
-    const Op* const target = region_.nodes[static_cast<std::size_t>(way.node)].first;
+    const PipelineState* const after = exit.transition != nullptr ? exit.transition->to : nullptr;
+    const Op* const target = region_.nodes[static_cast<std::size_t>(exit.node)].first;
     if (setting_.timed) {
       a_.mov(x86::rax, imm(reinterpret_cast<std::uint64_t>(after)));
       a_.mov(x86::qword_ptr(x86::rbx, context_at::kPipelineState), x86::rax);

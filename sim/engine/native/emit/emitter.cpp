@@ -228,12 +228,12 @@ void Emitter::emit_step(const Step& step) {
     case Kind::loop_end:
       return emit_loop_end(step);
     case Kind::fall_through:
-      return take(region_.way_of(step));
+      return take(region_.exit_of(step));
     case Kind::leave:
       settle(debt());
       return leave(step.op, region_.nodes[step.node].pipeline_state);
     case Kind::pass:
-      return owe(region_.way_of(step));
+      return owe(region_.exit_of(step));
     case Kind::choose:
       settle_wide();
       return emit_choice(step);

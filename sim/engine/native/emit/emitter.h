@@ -29,7 +29,7 @@ namespace tessera::engine::native {
 
 class Emitter {
  public:
-  /// Ways to nodes that are not kept become ways out of the region.
+  /// Exits to nodes that are not kept lead out of the region.
   Emitter(asmjit::CodeHolder& code, Region& region, const Setting& setting);
 
   /// Returns, by node, the label of its entry, a handler; only kept nodes have one.
@@ -77,11 +77,11 @@ class Emitter {
     bool operator==(const Lag&) const = default;
   };
   /// The x register that is to hold the result of the comparison that made kMask.
-  struct Asked {
+  struct PendingComparison {
     int x = -1;
     Gp host;
     bool inverted = false;  ///< kMask is ones if the comparison does not hold
-    bool operator==(const Asked&) const = default;
+    bool operator==(const PendingComparison&) const = default;
   };
   /// Place of a word.
   struct Word {
@@ -100,18 +100,18 @@ class Emitter {
     bool operator==(const Late&) const = default;
   };
   /// A word of a 64-bit value to be moved to a place of its own.
-  struct Settled {
+  struct WordMove {
     Word from;
     asmjit::Operand to;
-    bool operator==(const Settled&) const = default;
+    bool operator==(const WordMove&) const = default;
   };
   /// Work that must be done before control passes to code that does not know the state here.
   struct Debt {
-    Asked asked;
+    PendingComparison asked;
     std::vector<Late> late;  ///< in this order
     std::vector<Lag> lags;
     std::vector<Unsaved> unsaved;
-    std::vector<Settled> words;
+    std::vector<WordMove> words;
     std::uint32_t unchecked = 0;  ///< f registers, as in Singles
     std::uint32_t unboxed = 0;
     std::uint32_t kept = 0;  ///< may stay unboxed, as the code that goes on allows it
@@ -120,12 +120,12 @@ class Emitter {
 
   /// Counts how often choices of the same extra cost went one way.
   struct Tally {
-    Spent each;
+    PathCost each;
     asmjit::x86::Reg host;  ///< an xmm register counts masks
     bool sums = false;      ///< sums the costs of choices without a tally: slots << 32, plus work
   };
 
-  /// Turns of a hyperblock, and ways within it, whose cost has not been added yet.
+  /// Turns of a hyperblock, and exits within it, whose cost has not been added yet.
   struct Turns {
     std::uint32_t times = 0;
     bool counted = false;     ///< by Frame::loops_left
@@ -139,16 +139,16 @@ class Emitter {
   void emit_jump(const Step& step);
   void emit_jump_register(const Step& step);
   void leave_elsewhere(const Step& step);
-  [[nodiscard]] Label target(const Way& way) const;
-  void take(const Way& way) { take(way, turns_, target(way), debt(way.node)); }
-  void take(const Way& way, const Turns& turns, const Label& to, const Debt& debt);
-  void go(const Way& way, const Label& to, std::uint32_t unboxed);
-  void owe(const Spent& spent);
-  void owe(const Way& way);
-  void account(const Way& way, const Turns& turns);
+  [[nodiscard]] Label target(const Exit& exit) const;
+  void take(const Exit& exit) { take(exit, turns_, target(exit), debt(exit.node)); }
+  void take(const Exit& exit, const Turns& turns, const Label& to, const Debt& debt);
+  void go(const Exit& exit, const Label& to, std::uint32_t unboxed);
+  void owe(const PathCost& spent);
+  void owe(const Exit& exit);
+  void account(const Exit& exit, const Turns& turns);
   void call_tallies(const Turns& turns);
   void account(const Turns& turns);
-  void account(const Spent& spent);
+  void account(const PathCost& spent);
   void add_work(std::uint64_t work);
   void compare_equal(unsigned a, unsigned b);
   asmjit::x86::CondCode condition(const Step& step);
@@ -175,14 +175,14 @@ class Emitter {
   static bool is_number(const Choice& choice, const Choice::Select& select, std::size_t side);
   void prepare(const Choice& choice, const Choice::Select& select);
   void select_f(const Choice& choice);
-  void add_more(const Spent& more, bool masked, asmjit::x86::CondCode taken);
+  void add_more(const PathCost& more, bool masked, asmjit::x86::CondCode taken);
   void begin_tallies(const Hyperblock& loop);
   [[nodiscard]] std::size_t different_costs(const Hyperblock& loop) const;
   void zero_tallies();
-  const Tally* summing(const Spent& more);
+  const Tally* summing(const PathCost& more);
   void count(const asmjit::x86::Reg& tally, asmjit::x86::CondCode taken);
   bool emit_link(const Choice& choice, asmjit::x86::CondCode taken);
-  const asmjit::x86::Reg* tally_for(const Spent& each, bool masks,
+  const asmjit::x86::Reg* tally_for(const PathCost& each, bool masks,
                                     std::vector<asmjit::x86::Reg>& free);
   void add_up(const std::vector<Tally>& tallies);
   void end_tallies();
@@ -250,7 +250,7 @@ class Emitter {
   [[nodiscard]] Word place(unsigned x) const;
   [[nodiscard]] asmjit::Operand last_place(unsigned x) const;
   void note_words(Debt& debt) const;
-  void settle(const Settled& word);
+  void settle(const WordMove& word);
   void settle_wide();
 
   // late.cpp
@@ -310,7 +310,7 @@ class Emitter {
   [[nodiscard]] Debt debt(int next = kOutside) const;
   void settle(const Debt& debt);
   void settle_all();
-  void answer(const Asked& asked);
+  void answer(const PendingComparison& asked);
   void answer() { answer(std::exchange(asked_, {})); }
   [[nodiscard]] bool hosted(unsigned x) const { return allocation_.x[x] != kHome; }
   [[nodiscard]] Gp host(unsigned x) const;
@@ -347,12 +347,12 @@ class Emitter {
   Xmm get_single(unsigned f, const Xmm& scratch, const Step& step);
   [[nodiscard]] Xmm into_f(unsigned fd) const;
   void put_f(unsigned fd, const Xmm& value);
-  struct Made {
+  struct SingleState {
     bool unboxed = true;
     bool unchecked = false;
     bool computed = false;
   };
-  void put_single(unsigned fd, const Xmm& value, const Made& made);
+  void put_single(unsigned fd, const Xmm& value, const SingleState& made);
   void check_nan(unsigned f);
   void box(const Xmm& value);
   void canonical(const Xmm& result, const std::function<void()>& before = {});
@@ -403,7 +403,7 @@ class Emitter {
   std::vector<Leaving> leavings_;
   std::vector<Constant> constants_;
   std::vector<Activities> activities_;
-  std::deque<Spent> owed_ = std::deque<Spent>(1);
+  std::deque<PathCost> owed_ = std::deque<PathCost>(1);
   // of the current node:
   std::size_t number_ = 0;
   Turns turns_;                                       ///< before the current step
@@ -431,7 +431,7 @@ class Emitter {
   Singles singles_;
   std::uint64_t behind_known_ = 0;  ///< Singles::known behind the loop
   const Op* mask_of_ = nullptr;     ///< comparison whose result kMask holds
-  Asked asked_;
+  PendingComparison asked_;
   // of a choice:
   const Step* branch_ = nullptr;    ///< its branch, where the interpreter goes on
   const Choice* linked_ = nullptr;  ///< the choice before, if it has Choice::both

@@ -210,7 +210,7 @@ void Emitter::sign(const isa::Instruction& is, const Step& step) {
   const Xmm second = get_single(is.rs2, x86::xmm1, step);
   const Mem sign_bit = constant(kSign);
   const Xmm made = into_f(is.rd);
-  Made result{.unboxed = is_unboxed(is.rs1)};
+  SingleState result{.unboxed = is_unboxed(is.rs1)};
   if (moves) {
     result.unchecked = (singles_.unchecked >> is.rs1 & 1) != 0;
     result.computed = (singles_.computed >> is.rs1 & 1) != 0;

@@ -45,7 +45,7 @@ void Emitter::emit_turns(const Hyperblock& loop, std::uint32_t times) {
       emit_back(back);
     } else {
       emit_again(back);
-      if (back.kind != Kind::choose) owe(region_.way_of(back));
+      if (back.kind != Kind::choose) owe(region_.exit_of(back));
     }
   }
   turns_ = {};
@@ -116,27 +116,27 @@ void Emitter::emit_back(const Step& step) {
   if (!ends) emit_again(step);
   end_tallies();
   if (ends) return emit_loop_end(step);
-  if (step.kind != Kind::choose) return take(region_.way_of(step));
+  if (step.kind != Kind::choose) return take(region_.exit_of(step));
   const Debt now = debt(static_cast<int>(number_));
   settle(now);
   account(turns_);
-  go(region_.way_of(step), again_, now.kept);
+  go(region_.exit_of(step), again_, now.kept);
 }
 
 /// For a count of 0 the interpreter faults.
 void Emitter::emit_loop(const Step& step) {
-  const Way& way = region_.way_of(step);
+  const Exit& exit = region_.exit_of(step);
   const Gp times = get(step.instruction.rs1, x86::eax);
   settle(debt());
-  if (way.node == kOutside) return leave(step.op, region_.nodes[step.node].pipeline_state);
+  if (exit.node == kOutside) return leave(step.op, region_.nodes[step.node].pipeline_state);
   a_.test(times, times);
   a_.jz(leave_before(step));
   if (hosted(kLoopCounter))
     a_.mov(host(kLoopCounter), times);
   else
     a_.mov(home(kLoopCounter), times);
-  account(way, {});
-  a_.jmp(nodes_[static_cast<std::size_t>(way.node)]);
+  account(exit, {});
+  a_.jmp(nodes_[static_cast<std::size_t>(exit.node)]);
 }
 
 void Emitter::count_loops(std::uint32_t turns) {
@@ -148,8 +148,8 @@ void Emitter::count_loops(std::uint32_t turns) {
 
 void Emitter::emit_loop_end(const Step& step) {
   const Node& node = region_.nodes[step.node];
-  const Way& again = node.ways[step.way];
-  const Way& out = node.ways[step.way + 1];
+  const Exit& again = node.exits[step.exit];
+  const Exit& out = node.exits[step.exit + 1];
   const PipelineState* const after = again.transition != nullptr ? again.transition->to : nullptr;
   Debt now = debt(again.node);
   const std::uint32_t kept = now.kept & debt(out.node).kept;

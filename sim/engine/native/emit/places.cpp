@@ -157,7 +157,7 @@ void Emitter::note_words(Debt& debt) const {
 }
 
 /// Moves a word to its final place. Uses rax.
-void Emitter::settle(const Settled& word) {
+void Emitter::settle(const WordMove& word) {
   if (word.to.isReg() && !word.from.upper) {
     a_.emit(x86::Inst::kIdMov, word.to, word.from.at);
     return;

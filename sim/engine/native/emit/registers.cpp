@@ -108,7 +108,7 @@ void Emitter::vacate(std::size_t i) {
 
 /// Writes the comparison result of kMask to its x register. Changes neither the host's flags nor
 /// xmm0 to xmm2, which may hold operands.
-void Emitter::answer(const Asked& asked) {
+void Emitter::answer(const PendingComparison& asked) {
   if (asked.x < 0) return;
   if (asked.inverted) {
     a_.vmovd(asked.host, kMask);
@@ -165,7 +165,7 @@ void Emitter::settle(const Debt& debt) {
   answer(debt.asked);
   for (const Lag& each : debt.lags) add_to(each.host, each.by);
   for (const Unsaved& each : debt.unsaved) a_.mov(home(each.x), each.host);
-  for (const Settled& each : debt.words) settle(each);
+  for (const WordMove& each : debt.words) settle(each);
   for (const Late& each : debt.late)
     if (!each.to.isNone()) settle({{each.made, false}, each.to});
   for (unsigned f = 0; f < 32; ++f) {

@@ -103,7 +103,7 @@ Emitter::Xmm Emitter::into_f(unsigned fd) const {
 
 void Emitter::put_f(unsigned fd, const Xmm& value) { put_single(fd, value, {.unboxed = false}); }
 
-void Emitter::put_single(unsigned fd, const Xmm& value, const Made& made) {
+void Emitter::put_single(unsigned fd, const Xmm& value, const SingleState& made) {
   const bool hosted = hosted_f(fd);
   if (!hosted) {
     if (made.unchecked) canonical(value);

@@ -35,7 +35,7 @@ void Emitter::emit_skip(const Choice& choice, const Step& step) {
 
 /// Adds the extra cost of the side that the branch does not skip.
 void Emitter::count_side(const Step& step) {
-  const Spent& more = loops_.choices[step.choice].more;
+  const PathCost& more = loops_.choices[step.choice].more;
   const auto tally = tally_of_.find(step.choice);
   if (tally != tally_of_.end()) {
     turns_.tallies = tally_routines_.size() - 1;

@@ -1,4 +1,4 @@
-#include "models/chip/ledger.h"
+#include "models/chip/time_accounting.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-void Ledger::arrive(const ArrivalGroup& group) {
+void TimeAccounting::arrive(const ArrivalGroup& group) {
   const bool first = arrived_.tiles == 0;
   if (arrived_.add(group.arrivals)) {
     open_.last_tile = group.arrivals.last;
@@ -32,13 +32,13 @@ void Ledger::arrive(const ArrivalGroup& group) {
   open_.overlapped += group.overlapped;
 }
 
-void Ledger::deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast) {
+void TimeAccounting::deliver(std::uint32_t exchange, Bytes delivered, Bytes multicast) {
   open_.exchanges.push_back(exchange);
   open_.exchanged += delivered;
   open_multicast_ += multicast;
 }
 
-void Ledger::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) {
+void TimeAccounting::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) {
   // Called once per tile; the exchange is listed once.
   if (std::ranges::find(open_.exchanges, exchange) == open_.exchanges.end())
     open_.exchanges.push_back(exchange);
@@ -46,15 +46,15 @@ void Ledger::deliver_outside(std::uint32_t exchange, Bytes read, Bytes written) 
   open_.external_written += written;
 }
 
-void Ledger::deliver_host(std::uint32_t exchange, Bytes bytes) {
+void TimeAccounting::deliver_host(std::uint32_t exchange, Bytes bytes) {
   open_.exchanges.push_back(exchange);
   open_hosted_ += bytes;
 }
 
-bool Ledger::close(Cycle release) {
+bool TimeAccounting::close(Cycle release) {
   open_.time.sync = release - arrived_.last_at;
   check(open_.start + open_.time.total() == release,
-        "ledger: the parts of superstep {} sum to {}, not {} cycles", superstep_,
+        "accounting: the parts of superstep {} sum to {}, not {} cycles", superstep_,
         open_.time.total().count(), (release - open_.start).count());
   const bool measured = open_.program_step < steps_.size() && steps_[open_.program_step].measured;
   if (measured) {

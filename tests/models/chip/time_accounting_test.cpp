@@ -1,4 +1,4 @@
-#include "models/chip/ledger.h"
+#include "models/chip/time_accounting.h"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,9 @@ Path way(const Arrival& arrival) {
   return {.exchange = arrival.span.exchange, .ports = Cycle(0), .wait = arrival.span.wait};
 }
 
-ArrivalGroup alone(const Ledger& ledger, TileId tile, const Arrival& arrival) {
+ArrivalGroup alone(const TimeAccounting& accounting, TileId tile, const Arrival& arrival) {
   ArrivalGroup group;
-  group.add(tile, arrival, way(arrival), ledger.start());
+  group.add(tile, arrival, way(arrival), accounting.start());
   return group;
 }
 
@@ -37,12 +37,12 @@ program::StepInfo step(bool measured) {
 TEST_SUITE("unit") {
   TEST_CASE("time is that of the last-arriving tile and sums to the superstep's cycles") {
     const std::vector<program::StepInfo> steps{step(true)};
-    Ledger ledger(steps, 0);
-    ledger.arrive(alone(ledger, TileId(0), arrival(100, 20, 5, 0)));
-    ledger.arrive(alone(ledger, TileId(1), arrival(400, 100, 50, 0)));
-    ledger.arrive(alone(ledger, TileId(2), arrival(300, 0, 0, 0)));
-    CHECK(ledger.close(Cycle(490)));
-    const SuperstepRecord& record = ledger.closed();
+    TimeAccounting accounting(steps, 0);
+    accounting.arrive(alone(accounting, TileId(0), arrival(100, 20, 5, 0)));
+    accounting.arrive(alone(accounting, TileId(1), arrival(400, 100, 50, 0)));
+    accounting.arrive(alone(accounting, TileId(2), arrival(300, 0, 0, 0)));
+    CHECK(accounting.close(Cycle(490)));
+    const SuperstepRecord& record = accounting.closed();
     CHECK(record.last_tile == TileId(1));
     CHECK(record.time.compute == Cycle(250));
     CHECK(record.time.exchange == Cycle(100));
@@ -57,30 +57,30 @@ TEST_SUITE("unit") {
 
   TEST_CASE("only measured supersteps count, and the next begins at the release") {
     const std::vector<program::StepInfo> steps{step(false), step(true)};
-    Ledger ledger(steps, 0);
-    ledger.arrive(alone(ledger, TileId(0), arrival(50, 0, 0, program::kNoStep)));
-    CHECK_FALSE(ledger.close(Cycle(60)));
-    ledger.arrive(alone(ledger, TileId(0), arrival(70, 0, 0, 0)));
-    CHECK_FALSE(ledger.close(Cycle(80)));
-    ledger.deliver(3, Bytes(64), Bytes(32));
-    ledger.arrive(alone(ledger, TileId(0), arrival(95, 0, 0, 1)));
-    CHECK(ledger.close(Cycle(105)));
-    CHECK(ledger.supersteps() == 3);
-    CHECK(ledger.closed().start == Cycle(80));
-    CHECK(ledger.closed().exchanged == Bytes(64));
-    CHECK(ledger.time().total() == Cycle(25));
-    CHECK(ledger.multicast() == Bytes(32));
-    CHECK(ledger.closed().exchanges == std::vector<std::uint32_t>{3});
+    TimeAccounting accounting(steps, 0);
+    accounting.arrive(alone(accounting, TileId(0), arrival(50, 0, 0, program::kNoStep)));
+    CHECK_FALSE(accounting.close(Cycle(60)));
+    accounting.arrive(alone(accounting, TileId(0), arrival(70, 0, 0, 0)));
+    CHECK_FALSE(accounting.close(Cycle(80)));
+    accounting.deliver(3, Bytes(64), Bytes(32));
+    accounting.arrive(alone(accounting, TileId(0), arrival(95, 0, 0, 1)));
+    CHECK(accounting.close(Cycle(105)));
+    CHECK(accounting.supersteps() == 3);
+    CHECK(accounting.closed().start == Cycle(80));
+    CHECK(accounting.closed().exchanged == Bytes(64));
+    CHECK(accounting.time().total() == Cycle(25));
+    CHECK(accounting.multicast() == Bytes(32));
+    CHECK(accounting.closed().exchanges == std::vector<std::uint32_t>{3});
   }
 
   TEST_CASE("tiles told as one group count as tiles told one by one, in any order") {
     const std::vector<program::StepInfo> steps{step(true), step(true)};
     const Arrival arrivals[] = {arrival(100, 20, 5, 0), arrival(400, 100, 50, program::kNoStep),
                                 arrival(400, 0, 1, 1), arrival(300, 0, 0, 0)};
-    Ledger one_by_one(steps, 0);
+    TimeAccounting one_by_one(steps, 0);
     for (std::uint32_t i = 0; i < 4; ++i)
       one_by_one.arrive(alone(one_by_one, TileId(i), arrivals[i]));
-    Ledger grouped(steps, 0);
+    TimeAccounting grouped(steps, 0);
     ArrivalGroup odd;
     ArrivalGroup even;
     for (const std::uint32_t i : {3U, 1U})

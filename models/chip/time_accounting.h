@@ -15,9 +15,9 @@ namespace tessera {
 /// splits the time along the path of the last-arriving tile. Only supersteps whose last step is
 /// measured count. Timing: the parts of a superstep sum to release - start, so those of a run sum
 /// to its cycles.
-class Ledger {
+class TimeAccounting {
  public:
-  Ledger(std::span<const program::StepInfo> steps, std::uint32_t zone) : steps_(steps) {
+  TimeAccounting(std::span<const program::StepInfo> steps, std::uint32_t zone) : steps_(steps) {
     open_.zone = zone;
   }
 
