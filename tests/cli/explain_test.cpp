@@ -108,7 +108,7 @@ TEST_SUITE("cli") {
     for (const std::string& word : words) CHECK_MESSAGE(!glossary().find(word).empty(), word);
   }
 
-  TEST_CASE("what contexts do and every column of the tables has its explanation") {
+  TEST_CASE("states of contexts and all columns of tables have explanations") {
     const CommandFolder folder;
     for (const std::string_view name : tessera::report::kStallNames)
       CHECK_MESSAGE(!glossary().find(name).empty(), name);

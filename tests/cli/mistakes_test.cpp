@@ -52,7 +52,7 @@ TEST_SUITE("cli") {
     }
   }
 
-  TEST_CASE("what is no file, or cannot be one, is refused at once wherever a file is named") {
+  TEST_CASE("names that cannot be files are refused at once wherever a file is named") {
     const CommandFolder folder{{"a.json", with_kernel(kGood)}};
     // Outside the folder, whose file names are compared.
     const std::filesystem::path loop = folder.path().string() + "-loop";

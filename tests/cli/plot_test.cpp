@@ -239,7 +239,7 @@ TEST_SUITE("cli") {
     CHECK(folder.read("s/plots/lines.svg") == drawn);
   }
 
-  TEST_CASE("of a plot that a signal ends nothing half-drawn remains") {
+  TEST_CASE("a plot ended by a signal leaves no unfinished file") {
     const CommandFolder folder;
     sweep(folder);
     std::filesystem::create_directory(folder.path() / "bin");

@@ -25,7 +25,7 @@ TEST_SUITE("cli") {
     CHECK(folder.has("runs"));
   }
 
-  TEST_CASE("of a plan that is given in part the defaults are named") {
+  TEST_CASE("the defaults of a partly given plan are named") {
     const CommandFolder folder;
     const std::string product = product_config(4, R"("m": 64, "n": 64, "k": 64)");
     const Answer part = folder.done("run - --out part --set workload.plan.split_m=2", product);
@@ -81,7 +81,7 @@ TEST_SUITE("cli") {
                  "machine.nodes[memory].tile.latency.f32_add: no such"});
   }
 
-  TEST_CASE("what a report calls unused changes no time") {
+  TEST_CASE("keys that a report calls unused change no time") {
     const std::string configs[] = {small_config(2),
                                    product_config(4, R"("m": 40, "n": 24, "k": 40)"),
                                    with_kernel(R"({"machine": "xdna1",

@@ -38,7 +38,7 @@ TEST_SUITE("cli") {
                   {"limit of 2000 cycles"}, 3);
   }
 
-  TEST_CASE("of a run past its limit the trace up to there remains, and says that it stopped") {
+  TEST_CASE("a run past its limit keeps its trace up to there, which says that it stopped") {
     const CommandFolder folder;
     const Answer answer = folder.call(
         run_small("--set machine.tiles=3 --max-cycles 3000 --trace tiles --out result"));
@@ -72,7 +72,7 @@ TEST_SUITE("cli") {
                   {"full/report.json: cannot be written: File too large"}, 5);
   }
 
-  TEST_CASE("what cannot be printed is told, whatever the command") {
+  TEST_CASE("every command reports output that cannot be printed") {
     const CommandFolder folder;
     const std::string one_tile = run_small("--set machine.tiles=1 --out .full");
     for (const std::string& command : {one_tile, std::string("schema"), std::string("--help")}) {

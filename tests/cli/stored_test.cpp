@@ -108,7 +108,7 @@ TEST_SUITE("cli") {
     CHECK(!folder.has("r/run.lock"));
   }
 
-  TEST_CASE("what stands where a point's file belongs and is none is named, not read or replaced") {
+  TEST_CASE("an object in the place of a point's file is named, not read or replaced") {
     const CommandFolder folder{{"small.json", small_config(2)}};
     folder.done(kSweep);
     const fs::path file = files_in(folder.path() / "s/points").front();

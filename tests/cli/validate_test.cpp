@@ -241,7 +241,7 @@ TEST_SUITE("cli") {
     CHECK(folder.has("runs/figure.csv"));
   }
 
-  TEST_CASE("what is near enough to published numbers is said by the kind of evidence alone") {
+  TEST_CASE("the kind of evidence alone determines what is near published numbers") {
     const CommandFolder folder;
     // 2000 elements a worker take 6000 cycles, plus start and end.
     const auto judged = [&](const char* kind, int published, const std::string& more = "") {
@@ -278,7 +278,7 @@ TEST_SUITE("cli") {
               .code == 1);
   }
 
-  TEST_CASE("what published numbers hold of unknown origin stands beside, never within") {
+  TEST_CASE("published parts of unknown origin are shown beside the others, never within") {
     const CommandFolder folder{
         {"a.json", with_kernel(R"({"title": "x", "evidence": "silicon", "citation": "y",
       "base": {"machine": {"extends": "bow", "tiles": 1},

@@ -100,7 +100,7 @@ Passed passed(double latency_us, bool measure_host) {
 }  // namespace
 
 TEST_SUITE("run") {
-  TEST_CASE("what a zone waits for the host of another is the host's, or no time at all") {
+  TEST_CASE("a zone's wait for another zone's host is host time, or none") {
     const Passed device = passed(10, false);
     CHECK(device.total == passed(0, false).total);
     CHECK(device.total < 1'000);

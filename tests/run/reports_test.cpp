@@ -205,7 +205,7 @@ TEST_SUITE("run") {
     }
   }
 
-  TEST_CASE("what contexts did with their cycles sums to contexts x cycles on every tile") {
+  TEST_CASE("states of contexts sum to contexts x cycles on every tile") {
     for (const Files& files : files_of_points()) {
       const auto contexts =
           files.report.at("config").at("machine").at("tile").at("contexts").get<double>();

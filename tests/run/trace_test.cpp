@@ -129,7 +129,7 @@ TEST_SUITE("run") {
     for (const Slice& slice : trace.slices) CHECK(slice.track == kSupersteps);
   }
 
-  TEST_CASE("what chosen tiles receive adds up to the report's bytes") {
+  TEST_CASE("bytes received by chosen tiles sum to the report's") {
     const CommandFolder folder;
     run_product(folder, "--trace-tiles 0,5-6");
     const PerfettoTrace trace = read_perfetto(folder.read("result/trace.pftrace"));

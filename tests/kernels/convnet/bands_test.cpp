@@ -64,7 +64,7 @@ TEST_SUITE("run") {
     CHECK(parts > 20);
   }
 
-  TEST_CASE("where DDR is slow bands are found and are faster, as they are predicted") {
+  TEST_CASE("with slow DDR the search finds bands, which are faster as predicted") {
     const MachineConfig machine = with_slow_ddr(array(2, 16), 16);
     const Model model = model_of(options_of("resnet8"));
     MeasuredCosts costs(machine);

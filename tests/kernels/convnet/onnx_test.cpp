@@ -282,7 +282,7 @@ TEST_SUITE("unit") {
           "node 'nxq' (QuantizeLinear): has no zero point, which means uint8, allowed one of int8");
   }
 
-  TEST_CASE("what is no model, or of another opset, is refused") {
+  TEST_CASE("files that are not models, or of another opset, are refused") {
     const std::string whole = encoded(base_model());
     CHECK(message_of("") == "not an ONNX model: found no graph with nodes");
     CHECK(message_of("{}") == "not an ONNX model: field 15 has the wire type 3");

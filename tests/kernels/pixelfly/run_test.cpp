@@ -89,7 +89,7 @@ TEST_SUITE("run") {
     CHECK(together > cycles_of(1024, 1024, sparse::Pattern::butterfly));
   }
 
-  TEST_CASE("what does not fit at once is computed in rounds, until tiles are full") {
+  TEST_CASE("products that exceed SRAM are computed in rounds, until tiles are full") {
     const MachineConfig machine = small_machine(12, 64);
     Options options = layer(128, 128, 16, 0);
     options.weights.block = 16;

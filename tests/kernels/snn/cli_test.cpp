@@ -99,7 +99,7 @@ TEST_SUITE("cli") {
     check_refused(folder, "plot r --kind raster", {"raster.csv", "no input and no neuron spiked"});
   }
 
-  TEST_CASE("of many spikes whole samples are written, and the report says what is left out") {
+  TEST_CASE("whole samples of many spikes are written, and the report gives the number left out") {
     const CommandFolder folder{{"a.json", kSnn}};
     folder.done(
         "run a.json --out r --set machine.tiles=40 --set workload.data.inputs=2000 --set "

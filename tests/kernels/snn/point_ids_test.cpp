@@ -25,7 +25,7 @@ std::string point_id(const std::string& text) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("of a folder of weights the names and contents of its arrays count") {
+  TEST_CASE("a folder of weights is identified by the names and contents of its arrays") {
     const test::Folder folder;
     const auto named = [&](const std::string& name) {
       return point_id(
@@ -42,7 +42,7 @@ TEST_SUITE("unit") {
     CHECK(named("a") != first);
   }
 
-  TEST_CASE("of a folder of recordings those of its classes count, with lists and labels") {
+  TEST_CASE("a folder of recordings is identified by its classes' files, lists and labels") {
     const test::Folder folder;
     const auto named = [&](const std::string& name) {
       return point_id(R"({"machine": {"extends": "bow"}, "workload": {"kernel": "snn", "data":

@@ -38,7 +38,7 @@ PoolShape pool_for(const sparse::BlockMatrix& w, const Shape& shape, const Grid&
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("what spills lies as near as there is room") {
+  TEST_CASE("spilled blocks are stored in the nearest pool with room") {
     sparse::BlockMatrix w = skewed(8, 1);
     // All blocks in the first partition of a 1 x 4 grid; each has capacity for more than a quarter.
     for (std::uint32_t& column : w.column) column %= 12;
@@ -61,7 +61,7 @@ TEST_SUITE("unit") {
           std::string::npos);
   }
 
-  TEST_CASE("what workers take for a row beside its elements is the machine's to say") {
+  TEST_CASE("the machine states the cost of a row beside its elements") {
     const auto row_units = [](std::uint32_t block, const MachineConfig& machine) {
       const Options options{.weights = {.m = 192, .k = 192, .block = block}, .n = 96};
       return test::planned<SpmmDynamic>(options, machine).chosen().pool.row_units;

@@ -46,7 +46,7 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("what is not measured is forgotten, and idle tiles have done nothing") {
+  TEST_CASE("unmeasured work is not counted, and idle tiles have none") {
     TileStepRecorder recorder(2, 100);
     recorder.add(TileId{0}, Cycle(7), Cycle(8), Cycle(9));
     recorder.close(false);

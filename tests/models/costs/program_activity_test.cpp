@@ -78,7 +78,7 @@ TEST_SUITE("unit") {
     CHECK(integers(make(20)) > 20 + 120 + 220);
   }
 
-  TEST_CASE("what another tile would send is zeros, never what another buffer left") {
+  TEST_CASE("data from other tiles are zeros, never remains of another buffer") {
     program::Program program(2);
     const BufferId scratch = program.add_buffer({TileId{0}, 4, 8, false, {}, {}, "scratch"});
     const BufferId source = program.add_buffer({TileId{1}, 4, 8, true, {}, {}, "source"});

@@ -93,7 +93,7 @@ EnergyResult busy(const MachineConfig& config) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("what nobody does costs nothing but leakage and clock") {
+  TEST_CASE("an idle machine costs only leakage and clock") {
     RunResult result = idle_result();
     result.time.compute = Cycle(1000);
     const EnergyResult energy = account(plain_machine(), result);

@@ -130,7 +130,7 @@ TEST_SUITE("theory") {
     CHECK(shorter > 400);
   }
 
-  TEST_CASE("what an exchange needs says when each tile has its part") {
+  TEST_CASE("the usage of an exchange states when each tile has its part") {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
       CAPTURE(seed);
       Draw draw(seed);

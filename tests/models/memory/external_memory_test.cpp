@@ -92,7 +92,7 @@ TEST_SUITE("timing") {
     CHECK(moved.tiles[0].sent.count() == 0);
   }
 
-  TEST_CASE("where the port is slower it sets the time") {
+  TEST_CASE("a slower port determines the time") {
     MachineConfig config = machine();
     config.external.dma_bytes_per_cycle = 4;
     CHECK(lone(config, entry(0, 0, 1024)) == 5 + 40 + 10 + 20 + 40 + 1024 / 4);
@@ -191,7 +191,7 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS((void)outside.memory.bytes(TileId{0}, UINT64_MAX, 2), UserError);
   }
 
-  TEST_CASE("what the host cannot map is said by the key of its size") {
+  TEST_CASE("the message about memory that the host cannot map names the key of its size") {
     MachineConfig config = machine();
     config.external.channels = 1024;
     config.external.mib_per_channel = 1U << 20U;

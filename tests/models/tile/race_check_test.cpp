@@ -53,7 +53,7 @@ TEST_SUITE("unit") {
     CHECK(fault_of(0x400, 0x500, 4) == "");
   }
 
-  TEST_CASE("what one worker writes no other may write or read before the join") {
+  TEST_CASE("words that one worker writes may not be accessed by others before the join") {
     const std::string write = fault_of(0, 0x400, 0);
     test::check_holds(write,
                       {"tile 5, worker 1: data race at address 0x400: it wrote what worker 0 has "

@@ -29,7 +29,7 @@ std::vector<ReadyOrder::Number> sorted(const std::map<ReadyOrder::Number, std::u
 using namespace tessera;
 
 TEST_SUITE("unit") {
-  TEST_CASE("what is ready stands in the order of times, equals by number") {
+  TEST_CASE("ready contexts are ordered by time, then by number") {
     std::mt19937 random(1);
     constexpr ReadyOrder::Number kCount = 9;
     ReadyOrder order(kCount);

@@ -139,7 +139,7 @@ TEST_SUITE("timing") {
     CHECK(transfers_seen > 3000);
   }
 
-  TEST_CASE("where a worker's cycles went makes up all of them") {
+  TEST_CASE("the parts of a worker's cycles sum to all of them") {
     TileConfig tile = pipeline(IssueKind::interleaved, 3);
     tile.latency.integer = 2;
     LoneTile lone(tile);

@@ -39,7 +39,7 @@ TEST_SUITE("unit") {
         message, {"tile 5, supervisor: access outside of SRAM at address 0x10000", "(main): lw"});
   }
 
-  TEST_CASE("what a tile asks of a machine that has it not is a fault") {
+  TEST_CASE("instructions for missing parts of the machine fault") {
     struct Case {
       const char* message;
       std::function<void(LoneTile&, std::uint32_t)> body;

@@ -94,7 +94,7 @@ TEST_SUITE("unit") {
     CHECK(tasklets.lone.loaded().channels()[0].statistics().bytes_read == 4 * 64);
   }
 
-  TEST_CASE("what the DMA does not take is a fault that says what it takes") {
+  TEST_CASE("transfers that the DMA does not support fault and state what it supports") {
     const auto fault = [](std::uint32_t local, std::uint32_t address, std::uint32_t bytes,
                           Mnemonic move = Mnemonic::ldma) {
       const auto upper = [](std::uint32_t value) {

@@ -27,7 +27,7 @@ TEST_SUITE("unit") {
     CHECK(order == "abcde");
   }
 
-  TEST_CASE("who waits is told how many children have ended while others still run") {
+  TEST_CASE("a waiting caller learns how many children have ended while others still run") {
     std::vector<std::size_t> told;
     run_in_children(
         2, 2,

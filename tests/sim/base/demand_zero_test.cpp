@@ -20,7 +20,7 @@ TEST_SUITE("unit") {
     CHECK(memory.data()[9'999] == std::byte{7});
   }
 
-  TEST_CASE("what the host cannot map is null") {
+  TEST_CASE("memory that the host cannot map is null") {
     CHECK(DemandZero(std::size_t{1} << 60).data() == nullptr);
     CHECK(DemandZero().data() == nullptr);
   }

@@ -49,7 +49,7 @@ TEST_SUITE("unit") {
     CHECK(folder.names() == std::set<std::string>{ours, "notes.txt", "1.tmp", "x.elsewhere.1.tmp"});
   }
 
-  TEST_CASE("of another host only what nobody has written to for an hour goes") {
+  TEST_CASE("another host's files are removed only if not written for an hour") {
     const test::Folder folder;
     folder.write("x.elsewhere.1.tmp", "text");
     fs::last_write_time(folder.file("x.elsewhere.1.tmp"),

@@ -32,7 +32,7 @@ TEST_SUITE("unit") {
     for (const std::size_t sum : sums) CHECK(sum == std::size_t{20000} * 19999 / 2);
   }
 
-  TEST_CASE("of several failures the lowest item's is reported") {
+  TEST_CASE("the failure of the lowest item is reported") {
     HostThreads pool(4);
     std::string message;
     try {

@@ -41,7 +41,7 @@ TEST_SUITE("unit") {
     CHECK(folder.count() == 1);
   }
 
-  TEST_CASE("what is not committed leaves nothing") {
+  TEST_CASE("uncommitted files leave nothing") {
     const FileFolder folder;
     { WholeFile(folder.file()).out() << "text"; }
     CHECK(folder.count() == 0);

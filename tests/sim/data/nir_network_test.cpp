@@ -248,7 +248,7 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("what is not supported or does not fit is named with its node") {
+  TEST_CASE("unsupported nodes, and those that do not fit, are named") {
     NirGraph graph;
     graph.nodes = {
         {"in", input({2})}, {"w", linear(2, 2, 1)}, {"a", neurons(2)}, {"out", {"Output", {}}}};

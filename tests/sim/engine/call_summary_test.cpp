@@ -266,7 +266,7 @@ TEST_SUITE("engine") {
     CHECK(!TwoCalls(program).record());
   }
 
-  TEST_CASE("what a call computes from two addresses is a distance, by which it decides") {
+  TEST_CASE("the difference of two addresses is a distance, on which calls may decide") {
     TwoCalls calls({i_type(lw, 6, 10, 0), i_type(lw, 5, 10, 8), r_type(sub, 5, 5, 6),
                     branch_to(rpt, 5, 0, 8), nop(), end()});
     REQUIRE(calls.record());

@@ -33,7 +33,7 @@ std::vector<Instruction> wide_loads() {
 }
 
 TEST_SUITE("unit") {
-  TEST_CASE("where the next tile's memory lies changes nothing, nor is it read") {
+  TEST_CASE("the location of the next tile's memory changes nothing, and it is not read") {
     const Forbidden forbidden;
     REQUIRE(forbidden.made());
     for (const bool faults : {false, true}) {

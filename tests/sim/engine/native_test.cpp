@@ -223,7 +223,7 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("what a branch jumps over leaves no flags, values or activities") {
+  TEST_CASE("skipped instructions leave no flags, values or activities") {
     const float inexact = 0.1F;
     const float quiet = std::numeric_limits<float>::quiet_NaN();
     for (const Mnemonic m : {fadd_s, fsub_s, fmul_s, fmadd_s, fmsub_s, fnmadd_s, fnmsub_s, fmin_s,
@@ -244,7 +244,7 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("what both sides of a branch load is loaded, or found at fault, as on either") {
+  TEST_CASE("loads on both sides of a branch load, or fault, as on either side") {
     for (const Mnemonic load : {lb, lbu, lh, lhu, lw, flw})
       for (const int mask : {1, 2}) {
         CAPTURE(isa::disassemble(isa::encode(Instruction{.mnemonic = load}), 0));
@@ -290,7 +290,7 @@ TEST_SUITE("unit") {
     }
   }
 
-  TEST_CASE("what operations on 64 bits are made of is there when somebody reads it alone") {
+  TEST_CASE("parts of 64-bit operations have their values when read alone") {
     const auto compare_seed = [](std::uint32_t seed) {
       CAPTURE(seed);
       run_both([&](Engine engine) { return wide(seed, engine); }, 10'000 + seed % 97);
@@ -326,7 +326,7 @@ TEST_SUITE("unit") {
       }
   }
 
-  TEST_CASE("what runs often is translated, by the native engine alone") {
+  TEST_CASE("frequently executed code is translated, by the native engine only") {
     const auto often = loop(30'000, Engine::native);
     const auto seldom = loop(100, Engine::native);
     const auto interpreted = loop(30'000, Engine::interpreter);

@@ -60,7 +60,7 @@ TEST_SUITE("unit") {
     CHECK(said > 6000);
   }
 
-  TEST_CASE("what the machine does leaves the engine with its operands") {
+  TEST_CASE("instructions that the machine executes leave the engine with their operands") {
     struct Leaving {
       Instruction instruction;
       Stop stop;

@@ -91,7 +91,7 @@ TEST_SUITE("engine") {
     CHECK(walked.walk.refusal().pc == 12);
   }
 
-  TEST_CASE("what a worker writes it knows until it ends, what it overwrites is noted") {
+  TEST_CASE("a worker knows its writes until it ends; overwritten words are recorded") {
     Walked walked({i_type(lw, 6, 10, 4), s_type(sw, 6, 6, 8), i_type(lw, 7, 6, 8),
                    branch_to(beq, 7, 0, 8), s_type(sw, 6, 10, 4), end()});
     CHECK(walked.passed);
@@ -102,7 +102,7 @@ TEST_SUITE("engine") {
     CHECK(!walked.memory.take_overwritten());
   }
 
-  TEST_CASE("what a worker knew and wrote all workers know once all have ended") {
+  TEST_CASE("after all workers have ended, each knows the writes of all") {
     TaintSets sets;
     TaintedMemory memory(kMemoryBytes);
     const auto worker = TaintedMemory::Who::worker;
@@ -148,7 +148,7 @@ TEST_SUITE("engine") {
     CHECK_FALSE(memory.leave_own(128, 160));
   }
 
-  TEST_CASE("what a transfer brings is unknown, and nobody writes what is kept") {
+  TEST_CASE("transferred data are unknown, and kept words are never written") {
     TaintSets sets;
     TaintedMemory memory(kMemoryBytes);
     std::byte bytes[8] = {};

@@ -30,7 +30,7 @@ TEST_SUITE("unit") {
     CHECK(pages_touched() - before < 100);
   }
 
-  TEST_CASE("what a worker has read and then written can be put back") {
+  TEST_CASE("words that a worker has read and then written can be restored") {
     constexpr std::uint32_t kAt = 8;
     const std::array<std::uint32_t, 2> counts{3, 7};
     TaintedMemory memory(64);

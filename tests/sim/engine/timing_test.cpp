@@ -62,7 +62,7 @@ TEST_SUITE("timing") {
     CHECK(slots_of({s_type(fsd, 1, 0, 64), nop()}, tile) == 3);
   }
 
-  TEST_CASE("what follows a taken branch comes as late as the machine says") {
+  TEST_CASE("the instruction after a taken branch is as late as the machine states") {
     TileConfig tile{.contexts = 1, .issue = IssueKind::single};
     tile.latency.branch_taken = 4;
     CHECK(slots_of({branch_to(bne, 0, 0, 8), nop()}, tile) == 2);
@@ -121,7 +121,7 @@ TEST_SUITE("timing") {
     CHECK(slots_of({r_type(fsgnj_s, 1, 2, 3), kInteger}, tile) == 2);
   }
 
-  TEST_CASE("what the machine does itself costs nothing here") {
+  TEST_CASE("instructions that the machine executes take no slots") {
     Assembled program({i_type(xctl, 0, 0, 1)}, Role::supervisor);
     CHECK(program.run().stop == Stop::join);
     CHECK(program.context.slots == 0);

@@ -99,7 +99,7 @@ TEST_SUITE("unit") {
     CHECK(place.offset == 12);
   }
 
-  TEST_CASE("what is read again in later turns is pulled again in each") {
+  TEST_CASE("data read again in later turns are pulled again in each") {
     CHECK(aliased("3( source pull 2( taken ) source )"));
     CHECK_FALSE(aliased("3( taken pull )"));  // the first iteration reads the earlier contents
     CHECK_FALSE(aliased("3( pull ) taken"));

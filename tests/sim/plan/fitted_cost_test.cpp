@@ -21,7 +21,7 @@ TEST_SUITE("unit") {
     CHECK(cost.measured() < 400);
   }
 
-  TEST_CASE("what settles late is fitted where it has settled") {
+  TEST_CASE("costs that settle late are fitted where they have settled") {
     const auto law = [](const plan::Sizes& s) {
       const std::uint64_t settling = std::min<std::uint64_t>(s[0], 7);
       return 10 * s[0] + 9 * settling * settling;
@@ -31,7 +31,7 @@ TEST_SUITE("unit") {
     CHECK(cost.measured() < 15);
   }
 
-  TEST_CASE("what is hidden beside small sizes shows at large ones") {
+  TEST_CASE("costs hidden at small sizes show at large ones") {
     const auto law = [](const plan::Sizes& s) {
       return s[1] * (std::max<std::uint64_t>(3000, 48 * s[0]) + 20);
     };
@@ -40,7 +40,7 @@ TEST_SUITE("unit") {
       for (const std::uint64_t m : {1U, 20U, 400U}) CHECK(cost({n, m}, law) == law({n, m}));
   }
 
-  TEST_CASE("where one size has no law the others' are used") {
+  TEST_CASE("sizes without a law use those of the others") {
     const auto law = [](const plan::Sizes& s) { return 1000 + s[0] * s[0] % 1009 * s[1]; };
     FittedCost cost({{1, 1}, {1, 1}});
     CHECK(cost({500, 1'000'000}, law) == law({500, 1'000'000}));

@@ -24,14 +24,14 @@ std::vector<std::string> at(const Rows& rows, const std::string& path) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("of runs that differ only along the axis the best stays, the first of equals") {
+  TEST_CASE("of runs that differ only along the axis, the first best one is kept") {
     const Rows best = best_over(source().rows, std::vector<std::string>{"n"}, "time.cycles");
     CHECK(best.axes == std::vector<std::string>{"type"});
     CHECK(at(best, "type") == std::vector<std::string>{"f16", ""});
     CHECK(at(best, "n") == std::vector<std::string>{"2", "1"});
   }
 
-  TEST_CASE("of a rate the largest is best") {
+  TEST_CASE("the largest rate is best") {
     const Rows best =
         best_over(source().rows, std::vector<std::string>{"type"}, "rate.useful_flops_per_second");
     CHECK(at(best, "n") == std::vector<std::string>{"1", "2", "4"});
@@ -46,7 +46,7 @@ TEST_SUITE("unit") {
     CHECK(at(best, "n") == std::vector<std::string>{"1", "1"});
   }
 
-  TEST_CASE("what is no axis is refused with the nearest one") {
+  TEST_CASE("keys that are not axes are refused with the nearest one") {
     CHECK_THROWS_WITH_AS(best_over(source().rows, std::vector<std::string>{"typ"}, "time.cycles"),
                          "runs: --best: found typ, allowed an axis (n, type); did you mean type?",
                          UserError);

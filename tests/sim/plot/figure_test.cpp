@@ -107,7 +107,7 @@ TEST_SUITE("unit") {
     CHECK_THROWS_AS(stacked(source, wanted), UserError);
   }
 
-  TEST_CASE("what lies within or beside the parts of the time is not stacked on them") {
+  TEST_CASE("quantities that are not parts of the time are not stacked on them") {
     Source source = runs({"n"}, {{1, 10}, {2, 20}});
     for (Row& row : source.rows.rows)
       row.report["time"] = {{"cycles", 10},          {"compute_cycles", 6},
@@ -290,7 +290,7 @@ TEST_SUITE("unit") {
           "0,1,0,wait,0,6\n0,1,1,exchange,6,26\n0,1,2,compute,26,56\n0,1,3,sync,56,60\n");
   }
 
-  TEST_CASE("of zones beside each other the supersteps of the busiest are drawn") {
+  TEST_CASE("the supersteps of the busiest of several zones are drawn") {
     OneRun run;
     run.folder.steps = report::parse_table(
         "name,start_cycle,cycles,compute_cycles,exchange_cycles,sync_cycles,link_cycles,"

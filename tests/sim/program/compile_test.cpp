@@ -163,7 +163,7 @@ TEST_SUITE("unit") {
                       "in bytes of 262144 of SRAM and 1024 for code, lists and arguments each"));
   }
 
-  TEST_CASE("of two memories of a tile the fuller one counts, as bytes of SRAM") {
+  TEST_CASE("the fuller of a tile's two memories counts, as bytes of SRAM") {
     CategoryBytes bytes{};
     bytes[static_cast<std::size_t>(Category::code)] = 100;
     bytes[static_cast<std::size_t>(Category::exchange)] = 28;

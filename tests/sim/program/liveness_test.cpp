@@ -142,7 +142,7 @@ TEST_SUITE("unit") {
     CHECK(of.life('o') == Lifetime{0, 6});
   }
 
-  TEST_CASE("what passes between the test of a while and its body lives during all of it") {
+  TEST_CASE("buffers passed between the test of a while and its body are live during all of it") {
     Steps of("b while( . a c . do . ab d . ) .");
     CHECK(of.life('a') == Lifetime{1, 8});
     CHECK(of.life('c') == Lifetime{3, 3});

@@ -119,7 +119,7 @@ TEST_SUITE("unit") {
           std::vector<float>{0, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 11});
   }
 
-  TEST_CASE("what a transfer brought and what the host gives are tensors too") {
+  TEST_CASE("transferred data and inputs from the host are tensors too") {
     Memory memory(Type::f32);
     memory.put(0, {1, 2, 3, 4, 5, 6});
     Tensor told{"told", Role::result, Type::f32, {3}};

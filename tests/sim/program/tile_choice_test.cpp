@@ -35,7 +35,7 @@ Prediction halves(std::uint64_t cycles) { return {cycles, cycles - cycles / 2, c
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("as many tiles are used as are predicted fastest, of numbers with many divisors") {
+  TEST_CASE("the number of tiles is the fastest predicted one among those with many divisors") {
     const auto best_at = [](std::uint32_t best) {
       return [best](std::uint32_t tiles) { return halves(tiles == best ? 900 : 1000); };
     };
@@ -60,7 +60,8 @@ TEST_SUITE("unit") {
     CHECK(least == 56);
   }
 
-  TEST_CASE("of few tiles one is tried, however much worse the numbers between are") {
+  TEST_CASE(
+      "on machines of few tiles a single tile is tried, however slow the numbers between are") {
     const auto one_or_all = [](std::uint32_t all) {
       return [all](std::uint32_t tiles) {
         return halves(tiles == 1 ? 900 : tiles == all ? 1000 : 2000);

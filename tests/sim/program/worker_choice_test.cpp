@@ -37,7 +37,7 @@ std::uint64_t none_fit(std::uint32_t workers) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("as many workers start as are predicted fastest") {
+  TEST_CASE("the number of workers is the fastest predicted one") {
     CHECK(started([](std::uint32_t workers) { return workers; }) == 1);
     CHECK(started([](std::uint32_t workers) { return 100 - workers; }) == 0);
     CHECK(started([](std::uint32_t workers) { return 1000 / workers + 100 * workers; }) == 3);

@@ -84,7 +84,7 @@ TEST_SUITE("unit") {
     CHECK(none.held.find("is 0") == 0);
   }
 
-  TEST_CASE("what is 0 has no ratio, and what is 1 and may be 0 goes up alone") {
+  TEST_CASE("a key of 0 has no ratio, and a key of 1 that may be 0 is only raised") {
     CHECK(moved(R"({"extends": "bow"})", "fabric.cycles_per_hop").held.find("is 0") == 0);
     const sensitivity::Key join =
         moved(R"({"extends": "bow", "tile": {"supervisor": {"join_cycles": 1}}})",

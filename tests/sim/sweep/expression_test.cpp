@@ -63,7 +63,7 @@ TEST_SUITE("unit") {
                          doctest::Contains("allowed at most 1000 operators"), UserError);
   }
 
-  TEST_CASE("what is nested too deeply or has no value is refused") {
+  TEST_CASE("values nested too deeply, or missing, are refused") {
     CHECK_THROWS_AS(holds(std::string(500, '(') + "1"), UserError);
     CHECK_THROWS_AS(holds(std::string(500, '-') + "1 < 2"), UserError);
     CHECK_THROWS_WITH_AS(holds("workload.plan == 3"),

@@ -37,7 +37,7 @@ TEST_SUITE("unit") {
     CHECK(id(head + "}}", "2") != plain);
   }
 
-  TEST_CASE("of an input file its contents count and not its name") {
+  TEST_CASE("an input file is identified by its contents, not its name") {
     const test::Folder folder{{"a.npy", "1 1 5"}, {"b.npy", "1 1 5"}, {"c.npy", "2 1 5"}};
     CHECK(id(of_file(folder.file("a.npy"))) == id(of_file(folder.file("b.npy"))));
     CHECK(id(of_file(folder.file("a.npy"))) != id(of_file(folder.file("c.npy"))));

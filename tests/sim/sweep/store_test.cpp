@@ -63,7 +63,7 @@ TEST_SUITE("unit") {
           folder.file(name_of(other)) + ": it is the file of the point " + kId);
   }
 
-  TEST_CASE("what died or starved is to be tried again") {
+  TEST_CASE("points that died or lacked resources are tried again") {
     const StoreFolder folder;
     for (const char* status : {"died", "starved"}) {
       folder.store.put(kId, {status, "why", 7, nullptr});

@@ -45,7 +45,7 @@ TEST_SUITE("unit") {
     CHECK(listed("1e2..1e3*10") == "[100.0,1000.0]");
   }
 
-  TEST_CASE("what is no value or range is refused") {
+  TEST_CASE("arguments that are neither values nor ranges are refused") {
     values_refused("", "found an empty value, allowed values with a comma between");
     values_refused("1,,2", "found an empty value, allowed values with a comma between");
     const std::string no_range = "not a range; allowed LOW..HIGH, LOW..HIGH+STEP, LOW..HIGH*FACTOR";

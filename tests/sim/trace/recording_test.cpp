@@ -134,7 +134,7 @@ TEST_SUITE("unit") {
     CHECK(text_of(read) == text_of(trace::read_vcd(written(trace::vcd_trace), "it")));
   }
 
-  TEST_CASE("what is no trace of ours is refused, and nothing that is broken does harm") {
+  TEST_CASE("files that are not traces are refused, and broken traces do no harm") {
     check_hostile(written(trace::perfetto_trace), trace::read_perfetto);
     check_hostile(written(trace::vcd_trace), trace::read_vcd);
     CHECK(refusal(trace::read_perfetto, "") ==

@@ -94,7 +94,7 @@ std::string text(const std::map<std::uint64_t, std::int64_t>& samples) {
 }  // namespace
 
 TEST_SUITE("unit") {
-  TEST_CASE("what tiles do between barriers stands in order, workers beyond a barrier too") {
+  TEST_CASE("spans between barriers are in order, also those of workers that cross one") {
     const Traced traced;
     traced.write([](trace::RunTrace& trace) {
       run_superstep(trace, Cycle(0));
@@ -115,7 +115,7 @@ TEST_SUITE("unit") {
     CHECK(text(counters.at("machine/bytes in flight")) == "(15, 64), (30, 0), (115, 64), (130, 0)");
   }
 
-  TEST_CASE("what a worker waits for external memory is cut out of it, and counted in flight") {
+  TEST_CASE("a worker's waits for external memory are cut from its span and counted as in flight") {
     const Traced traced;
     traced.write([](trace::RunTrace& trace) {
       trace.log(TileId{1}).outside = {{Cycle(55), Cycle(60), Cycle(80), 0, Bytes(24)},
@@ -245,7 +245,7 @@ TEST_SUITE("unit") {
     CHECK(ours.tiles.at(1).states.back().end == Cycle(160));
   }
 
-  TEST_CASE("what is not committed leaves nothing") {
+  TEST_CASE("uncommitted files leave nothing") {
     const test::Folder folder;
     const program::Images built = images();
     {

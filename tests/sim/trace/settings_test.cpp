@@ -19,7 +19,7 @@ TEST_SUITE("unit") {
     CHECK(tiles("4-63,0,1-1") == Numbers{0, 1, 4, 5});
   }
 
-  TEST_CASE("what names no tiles is refused") {
+  TEST_CASE("selections that name no tiles are refused") {
     for (const char* text : {"", "x", "-", "1-", "-1", "2-1", "1,", ",1", "1,,2", "6", "6-7", "1 "})
       CHECK_THROWS_AS(trace::tiles_of(text, 6), KeyError);
   }

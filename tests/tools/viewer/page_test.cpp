@@ -147,7 +147,7 @@ TEST_SUITE("browser") {
     CHECK(page.count("#sections a") == 9);
   }
 
-  TEST_CASE("what tessera sensitivity left beside the run stands on its page, all of it") {
+  TEST_CASE("the page of a run shows all sensitivities stored beside it") {
     NEEDS_CHROMIUM();
     run_product(shown().folder, "run - --out moved");
     run_product(shown().folder,
@@ -194,7 +194,7 @@ TEST_SUITE("browser") {
     CHECK(page.evaluate("theme()") == "dark");
   }
 
-  TEST_CASE("of zones beside each other the timeline has the supersteps of the busiest") {
+  TEST_CASE("the timeline shows the supersteps of the busiest of several zones") {
     NEEDS_CHROMIUM();
     run_product(shown().folder,
                 "run - --out zones --set machine=xdna1 --set workload.dtype=i8 --set "

@@ -129,7 +129,7 @@ TEST_SUITE("unit") {
     CHECK(same == 10);
   }
 
-  TEST_CASE("of equal blocks the first stay, and zeros do not count") {
+  TEST_CASE("pruning keeps the first of equal blocks and ignores zeros") {
     const BlockMatrix w =
         to_blocks(data::from_entries(8, 8, {{0, 0, 2}, {0, 4, -2}, {4, 0, 2}, {7, 7, 1}}), 4);
     const BlockMatrix pruned = pruned_to_blocks(w, 0.5);
