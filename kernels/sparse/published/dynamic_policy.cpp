@@ -58,7 +58,7 @@ std::uint64_t overrated(const spmm_dynamic::Problem& problem, const PoolShape& p
 /// Time and memory of the product with W^T, `other`, on the same tiles, plus the overestimate of
 /// both.
 Plans::AddedCost counted(const spmm_dynamic::Problem& problem, const spmm_dynamic::Problem& other,
-                      Pricer& pricer) {
+                         Pricer& pricer) {
   const auto pool = [&](const Grid& grid) { return *pricer.pool(other, grid.transposed()); };
   const auto load = [&](const Grid& grid) { return even_load(other, grid.transposed()); };
   const auto both = [&, pool](const Grid& grid) {
