@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/check/comparison.h"
 #include "kernels/codelet.h"
 #include "sim/base/counted.h"
 #include "sim/data/random.h"
@@ -128,24 +129,14 @@ class Latency : public Workload {
   /// Every chain must end with exactly the reference's bits.
   [[nodiscard]] CheckResult check(const TensorReader& tensors,
                                   const CheckRequest& request) const override {
-    CheckResult result{true, 0, 0, "full"};
-    const std::uint32_t contexts = machine_.tile.contexts;
     HostThreads threads(request.threads);
-    const std::vector<std::byte> found = tensors.bytes("states", threads);
-    std::size_t at = 0;
-    for (std::uint32_t t = 0; t < machine_.tiles; ++t) {
-      for (std::uint32_t i = 0; i < contexts; ++i) {
-        const ContextData data = initial(TileId(t), i);
-        for (std::uint32_t chain = 0; chain < options_.chains; ++chain) {
-          std::uint32_t state = 0;
-          std::memcpy(&state, &found[at++ * sizeof state], sizeof state);
-          if (state == expected(data, chain)) continue;
-          result.passed = false;
-          result.max_error = 1;
-        }
-      }
-    }
-    return result;
+    return kernels::compare_all(
+        "states", tensors, threads, [&](std::uint64_t i) -> kernels::Expected {
+          const std::uint64_t context = i / options_.chains;
+          const ContextData data = initial(TileId(word(context / machine_.tile.contexts)),
+                                           word(context % machine_.tile.contexts));
+          return {static_cast<double>(expected(data, word(i % options_.chains))), 0};
+        });
   }
 
  private:
