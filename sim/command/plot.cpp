@@ -56,8 +56,22 @@ const plot::Kind* kind_of(const PlotRequest& request) {
   return one && sensitivity::is_stored(folder) ? &kind_named("tornado") : nullptr;
 }
 
+constexpr std::array<std::string_view, 3> kFormats = {"svg", "pdf", "png"};
+
+/// Divides --out figs/a.png into its folder, the figure's name and its format.
+void divide_out(PlotRequest& request) {
+  const std::filesystem::path out(request.out);
+  const std::string ending = out.extension().string();
+  if (ending.empty() || !contains(kFormats, ending.substr(1))) return;
+  if (!request.name.empty() || !request.formats.empty())
+    throw UserError("tessera plot: --out: found {}, allowed a folder with --name or --format",
+                    request.out);
+  request.name = out.stem().string();
+  request.formats = {ending.substr(1)};
+  request.out = out.has_parent_path() ? out.parent_path().string() : ".";
+}
+
 std::vector<std::string> formats_of(const PlotRequest& request) {
-  constexpr std::array<std::string_view, 3> kFormats = {"svg", "pdf", "png"};
   for (const std::string& format : request.formats) {
     if (!contains(kFormats, format)) {
       refuse("--format", format, kFormats);
@@ -227,11 +241,12 @@ plot::Figure figure_of(const PlotRequest& request, const plot::Kind& kind, plot:
 }  // namespace
 
 ExitCode plot(const PlotRequest& given) {
-  const std::vector<std::string> formats = formats_of(given);
   PlotRequest request = given;
+  divide_out(request);
+  const std::vector<std::string> formats = formats_of(request);
   request.figure.sheet = sheet_of(given);
-  if (given.name.find('/') != std::string::npos) {
-    throw UserError("tessera plot: --name: found {}, allowed a name without /", given.name);
+  if (request.name.find('/') != std::string::npos) {
+    throw UserError("tessera plot: --name: found {}, allowed a name without /", request.name);
   }
   fmt::print(stderr, "{}", plot::shown_text(request.folders));
   const plot::Kind* kind = kind_of(request);
@@ -302,7 +317,8 @@ Command plot_command() {
        {"--tiles", &figure.tiles, "trace: tiles, for example 0-15,20 (default: all in the trace)"},
        {"--from", &figure.from, "trace: first cycle (default: 0)"},
        {"--to", &figure.to, "trace: end cycle (default: the end of the trace)"},
-       {"--out", &request->out, "output folder (default: plots in the last DIR)"},
+       {"--out", &request->out,
+        "output folder, or file such as figs/a.png (default: plots in the last DIR)"},
        {"--name", &request->name,
         "name of the figure's files (default: from the kind and its options)"},
        {"--format", &request->formats, "formats: svg, pdf, png (default: all)", !kRequired, 0,

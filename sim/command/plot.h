@@ -16,7 +16,8 @@ struct PlotRequest {
   plot::Request figure;
   std::string width, height, size;   ///< sizes of sheet and font, as written
   std::vector<std::string> where;    ///< path=value
-  std::string out;                   ///< the figure's folder; empty: `plots` in the last folder
+  std::string out;                   ///< the figure's folder, or its file in one format;
+                                     ///< empty: `plots` in the last folder
   std::string name;                  ///< name of its files; empty: the kind and the request
   std::vector<std::string> formats;  ///< empty: svg, pdf and png
 };

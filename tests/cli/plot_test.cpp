@@ -153,6 +153,11 @@ TEST_SUITE("cli") {
     CHECK(folder.call("plot s --format svg --out p").out.starts_with("p/lines-s.svg\n"));
     CHECK(folder.call("plot t --format svg --out p").out.starts_with("p/lines-t.svg\n"));
     CHECK(folder.call("plot ./t --format svg --out p").out.starts_with("p/lines-.-t-"));
+    // --out may name the file.
+    CHECK(folder.call("plot s --out q/a.svg").out == "q/a.svg\nq/a.csv\nq/a.gp\n");
+    CHECK(folder.call("plot s --out a.b.png").out.starts_with("./a.b.png\n"));
+    check_refused(folder, "plot s --out q/a.svg --name b",
+                  {"--out: found q/a.svg, allowed a folder with --name or --format"});
   }
 
   TEST_CASE("a figure is as wide as its column, its letters as large as asked") {
