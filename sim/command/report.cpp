@@ -76,7 +76,9 @@ ExitCode report(const ReportRequest& request, const Simulator& simulator) {
     if (plot::is_sweep_folder(folder))
       throw UserError("tessera report: found the sweep {} beside others, allowed it alone, or runs",
                       folder);
-  std::ranges::for_each(request.runs, plot::refuse_unfinished);
+  for (const std::string& folder : request.runs)
+    if (std::filesystem::is_directory(folder) && !plot::is_run_folder(folder))
+      plot::refuse_folder(folder);
   const std::vector<report::RunFolder> runs = mapped(request.runs, report::read_run);
   if (request.top) {
     print_top(request.runs, runs);

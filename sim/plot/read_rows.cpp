@@ -133,10 +133,12 @@ std::string shown_text(std::span<const std::string> folders) {
   return told;
 }
 
-void refuse_unfinished(const std::string& folder) {
+void refuse_folder(const std::string& folder) {
   std::error_code none;
   const fs::directory_iterator points(fs::path(folder) / "points", none);
-  if (none || is_sweep_folder(folder) || is_run_folder(folder)) return;
+  if (none)
+    throw UserError("{}: found neither {} of tessera sweep nor {} of tessera run there", folder,
+                    kSweepTable, kReport);
   throw UserError(
       "{}: found {} of a sweep that has not ended; the command that began it goes on from "
       "there and writes {}",
@@ -157,9 +159,7 @@ Rows read_rows(std::span<const std::string> folders) {
       runs.push_back({Json::object(), report::read_run(folder).report});
       runs.back().report["folder"] = folder;
     } else {
-      refuse_unfinished(folder);
-      throw UserError("{}: found neither {} of tessera sweep nor {} of tessera run there", folder,
-                      kSweepTable, kReport);
+      refuse_folder(folder);
     }
   }
   find_axes_of_runs(runs, rows);

@@ -45,8 +45,8 @@ std::string left_out_text(std::span<const Row> left_out);
 /// config keys that differ. Throws UserError.
 Rows read_rows(std::span<const std::string> folders);
 
-/// Throws UserError if the folder holds points of an unfinished sweep.
-void refuse_unfinished(const std::string& folder);
+/// Throws UserError for a folder without a run or a finished sweep.
+[[noreturn]] void refuse_folder(const std::string& folder);
 
 /// Reads a file of `tessera sweep` with a JSON object per line, each with `keys`. Throws UserError.
 std::vector<Json> read_points(const std::string& file, std::initializer_list<const char*> keys);

@@ -114,6 +114,8 @@ TEST_SUITE("cli") {
     check_refused(folder, "report s", {"s/results.jsonl:1: is no point of tessera sweep"});
     folder.write("s/results.jsonl", "");
     check_refused(folder, "report s", {"s: found no point there"});
+    folder.write("k/sensitivity.json", "{}");
+    check_refused(folder, "report k", {"k: found neither results.jsonl of tessera sweep nor "});
   }
 
   TEST_CASE("the page of two runs holds both, in the second's folder") {
