@@ -145,17 +145,35 @@ std::vector<kernels::Loads> loads_of(const Options& options, const training::Tur
   return loads;
 }
 
-nlohmann::ordered_json maps_printed(const NetworkPlan& plan) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+config::Json maps_printed(const NetworkPlan& plan) {
+  config::Json json = config::Json::array();
   for (const LayerPlan& each : plan.maps) json.push_back(to_json(each));
   return json;
 }
 
-nlohmann::ordered_json printed(const Options& options, const NetworkPlan& plan, bool overlaps) {
-  nlohmann::ordered_json json{{"padding", plan.padding}};
+bool is_pixelfly(const LayerPlan& plan) {
+  return std::holds_alternative<std::shared_ptr<const PixelflyPlan>>(plan);
+}
+
+config::Json printed(const Options& options, const NetworkPlan& plan, bool overlaps) {
+  config::Json json{{"padding", plan.padding}};
   if (options.feed == Feed::external || (options.feed == Feed::host && overlaps))
     json["rounds"] = config::resolved(Rounds{plan.loads});
   json["products"] = maps_printed(plan);
+  for (std::size_t i = 0; i < plan.maps.size(); ++i)
+    if (is_pixelfly(plan.maps[i])) json["products"][i] = config::Json::object();
+  return json;
+}
+
+/// The plans of pixelfly maps, which a config cannot pin, with the numbers of their maps.
+config::Json searched_maps(const NetworkPlan& plan) {
+  config::Json json = config::Json::array();
+  for (std::size_t i = 0; i < plan.maps.size(); ++i) {
+    if (!is_pixelfly(plan.maps[i])) continue;
+    config::Json each{{"map", i}};
+    each.update(to_json(plan.maps[i]));
+    json.push_back(std::move(each));
+  }
   return json;
 }
 
@@ -177,16 +195,19 @@ Mlp::Mlp(Options options, MachineCosts& costs)
   const plan::Found found = search(costs);
   std::uint64_t parameters = 0;
   for (const Linear& linear : linears_) parameters += linear.parameters();
+  config::Json facts{{"parameters", parameters},
+                     {"training_steps", steps()},
+                     {"test_steps", turns_.test_steps},
+                     {"samples_a_step", options_.batch},
+                     {"tiles_a_replica", machine_.tiles},
+                     {"memory", training::memory_of(describe(plan_).description)}};
+  if (config::Json searched = searched_maps(plan_); !searched.empty())
+    facts["searched_maps"] = std::move(searched);
   summarise({.problem = problem_text(options_, data_),
              .peak_type = kernels::type_name(options_.dtype),
              .plan = printed(options_, plan_, costs.machine().tile.overlap),
              .prediction = found.prediction,
-             .facts = {{"parameters", parameters},
-                       {"training_steps", steps()},
-                       {"test_steps", turns_.test_steps},
-                       {"samples_a_step", options_.batch},
-                       {"tiles_a_replica", machine_.tiles},
-                       {"memory", training::memory_of(describe(plan_).description)}},
+             .facts = std::move(facts),
              .useful_flops = steps() * flops_of(options_, linears_)});
 }
 
