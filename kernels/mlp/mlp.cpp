@@ -249,7 +249,7 @@ plan::Found Mlp::search(MachineCosts& costs) {
   space.bounds.assign(all.size(), 0);
   space.describe = [&](std::size_t option, std::uint32_t) { return describe(all[option]); };
   plan::Pricing pricing(costs);
-  const plan::Found found = plan::search(space, pricing);
+  plan::Found found = plan::search(space, pricing);
   if (!found.fits)
     throw UserError(kernels::no_plan_fits("mlp for " + problem_text(options_, data_), nullptr,
                                           found.memory, costs.machine()));
