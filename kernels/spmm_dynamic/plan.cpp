@@ -271,11 +271,17 @@ Plan make_plan(const Problem& problem, const Pinned& pinned, Pricer& pricer,
     others.pairs.reset();
     return make_plan(problem, others, pricer, patterns);
   }
+  const std::uint64_t side = shape.block;
+  const std::uint64_t values =
+      std::uint64_t{problem.max_blocks} * side * side +
+      (std::uint64_t{problem.block_rows} + problem.block_columns) * side * problem.n;
   throw UserError(
       "workload: no plan of spmm_dynamic fits {} tiles of {} KiB: up to {} blocks of {} x {} in "
-      "{} x {} of them, times {} columns",
-      machine.tiles, machine.tile.sram_kib, problem.max_blocks, shape.block, shape.block,
-      problem.block_rows, problem.block_columns, problem.n);
+      "{} x {} of them, times {} columns; blocks, X and Y alone take {} KiB of the {} KiB of all "
+      "tiles",
+      machine.tiles, machine.tile.sram_kib, problem.max_blocks, side, side, problem.block_rows,
+      problem.block_columns, problem.n, ceil_div(values * shape.bytes(), std::uint64_t{1024}),
+      std::uint64_t{machine.tiles} * machine.tile.sram_kib);
 }
 
 }  // namespace tessera::spmm_dynamic
