@@ -9,6 +9,7 @@
 #include "kernels/planned.h"
 #include "sim/base/errors.h"
 #include "sim/base/ranges.h"
+#include "sim/machine/nodes.h"
 
 namespace tessera::spmm_tilewise {
 
@@ -326,14 +327,24 @@ std::span<const Job> Plan::jobs_on(std::uint32_t machine) const {
 
 std::shared_ptr<const Plan> make_plan(const std::vector<Problem>& problems, MachineCosts& costs,
                                       const Pinned& pinned) {
+  const Problem& problem = problems.front();
+  const MachineConfig& machine = costs.machine();
+  const auto refuse = [&](const program::CategoryBytes& need) {
+    const std::string what = fmt::format("spmm_tilewise for m={} n={} k={} with {} of {} weights",
+                                         problem.m, problem.w.columns, problem.w.rows,
+                                         problem.pattern.kept(), problem.w.value.size());
+    throw UserError(kernels::no_plan_fits(what, nullptr, need, machine));
+  };
+  // A and C alone: measuring products that no tile can hold would take seconds.
+  program::CategoryBytes least{};
+  least[static_cast<std::size_t>(program::Category::tensors)] =
+      std::uint64_t{problem.m} * (std::uint64_t{problem.w.rows} + problem.w.columns) *
+      problem.block.input_bytes / machine.tiles;
+  if (program::total(least) > sram_bytes(machine.tile)) refuse(least);
   PlanSearch plans(problems, costs, pinned);
   const Choice best = plans.search();
-  if (best.found.fits) return plans.found(best);
-  const Problem& problem = problems.front();
-  const std::string what = fmt::format("spmm_tilewise for m={} n={} k={} with {} of {} weights",
-                                       problem.m, problem.w.columns, problem.w.rows,
-                                       problem.pattern.kept(), problem.w.value.size());
-  throw UserError(kernels::no_plan_fits(what, nullptr, best.found.memory, costs.machine()));
+  if (!best.found.fits) refuse(best.found.memory);
+  return plans.found(best);
 }
 
 Imbalance kept_rows(const TilePattern& pattern) {
