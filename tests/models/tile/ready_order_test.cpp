@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/base/ranges.h"
+
 namespace tessera {
 namespace {
 
@@ -17,8 +19,7 @@ std::vector<ReadyOrder::Number> listed(const ReadyOrder& order) {
 }
 
 std::vector<ReadyOrder::Number> sorted(const std::map<ReadyOrder::Number, std::uint64_t>& times) {
-  std::vector<ReadyOrder::Number> all;
-  for (const auto& [number, time] : times) all.push_back(number);
+  std::vector<ReadyOrder::Number> all = mapped(times, [](const auto& each) { return each.first; });
   std::ranges::stable_sort(all, {}, [&](ReadyOrder::Number each) { return times.at(each); });
   return all;
 }
