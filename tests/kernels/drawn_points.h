@@ -49,6 +49,7 @@ inline Point drawn_point(Point point, MachinePoints& points, unsigned tiles) {
 inline std::vector<MachinePoints> machines_for(const std::vector<Point>& stated,
                                                std::uint64_t seed) {
   std::vector<MachinePoints> machines;
+  machines.reserve(stated.size());
   for (const Point& point : stated) machines.emplace_back(seed, point.describe());
   return machines;
 }

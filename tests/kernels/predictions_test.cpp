@@ -14,6 +14,7 @@ void check_predictions(const char* list, double worst) {
   for (const test::Point& stated : test::points(list)) {
     test::MachinePoints points(stated.facts.at("seed"));
     std::vector<test::Predicted> all;
+    all.reserve(kPoints);
     for (int i = 0; i < kPoints; ++i) all.push_back(test::predict_drawn(stated, points));
     std::ranges::sort(all, {}, &test::Predicted::miss);
     CAPTURE(stated.kernel);
