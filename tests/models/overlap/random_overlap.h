@@ -163,7 +163,7 @@ class OverlapMaker {
       const program::OuterId outer = program_->add_outer(
           {"outside", kRegion, program_->buffer(id).tile, true,
            [value = 1 + below(60)](std::uint64_t /*offset*/, std::span<std::byte> bytes) {
-             fill_words(bytes, [value](std::size_t i) { return value + i % 7; });
+             fill_words(bytes, [value](std::size_t word) { return value + word % 7; });
            }});
       program::OuterCopy copy{{id, 4 * below(kWords - words * rows + 1)},
                               {outer, bytes_below(8)},
@@ -196,7 +196,7 @@ class OverlapMaker {
       if (outward) continue;
       made.pieces.back().contents = [value = 1 + below(60)](std::span<std::byte> bytes,
                                                             std::uint64_t number) {
-        fill_words(bytes, [=](std::size_t i) { return value + i + number % 50; });
+        fill_words(bytes, [=](std::size_t word) { return value + word + number % 50; });
       };
     }
     program::Turns turns = program::kEveryStart;
