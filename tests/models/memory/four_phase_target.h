@@ -21,9 +21,9 @@ class FourPhaseTarget : public sc_core::sc_module, public HeldBytes {
     early,     ///< TLM_COMPLETED, the delay contains all time
     in_result  ///< BEGIN_RESP as the result of BEGIN_REQ, the delay contains all time
   };
-  FourPhaseTarget(const sc_core::sc_module_name& name, std::size_t bytes, Style style)
+  FourPhaseTarget(const sc_core::sc_module_name& name, std::size_t size, Style style)
       : sc_module(name),
-        HeldBytes(bytes),
+        HeldBytes(size),
         socket("socket"),
         style_(style),
         events_(this, &FourPhaseTarget::reach),

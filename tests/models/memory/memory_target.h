@@ -37,9 +37,9 @@ struct HeldBytes {
 /// `adds` of it in the annotated delay.
 class MemoryTarget : public sc_core::sc_module, public HeldBytes {
  public:
-  MemoryTarget(const sc_core::sc_module_name& name, std::size_t bytes,
-               const sc_core::sc_time& waits, const sc_core::sc_time& adds)
-      : sc_module(name), HeldBytes(bytes), socket("socket"), waits_(waits), adds_(adds) {
+  MemoryTarget(const sc_core::sc_module_name& name, std::size_t size, const sc_core::sc_time& waits,
+               const sc_core::sc_time& adds)
+      : sc_module(name), HeldBytes(size), socket("socket"), waits_(waits), adds_(adds) {
     socket.register_b_transport(this, &MemoryTarget::b_transport);
     socket.register_transport_dbg(this, &MemoryTarget::transport_dbg);
   }

@@ -126,7 +126,7 @@ TEST_SUITE("unit") {
     std::mt19937 source(1);
     const std::vector<Kind> all = kinds();
     for (std::uint32_t seed = 0; seed < 100 * all.size(); ++seed) {
-      const std::uint32_t passes = 1 + source() % 20;
+      const auto passes = static_cast<std::uint32_t>(1 + source() % 20);
       const Kind& kind = all[seed % all.size()];
       compare(kind, {1032, 2056, 3072, passes % 12}, seed);                   // disjoint ranges
       compare(kind, {1032, 2056, 2056 - 32 - 8 * (seed % 5), passes}, seed);  // in place

@@ -187,9 +187,9 @@ TEST_SUITE("unit") {
     const auto left = [](const std::string& n) {
       std::vector<std::vector<Json>> points;
       for (const int m : {1, 2, 3, 4, 5, 6}) points.push_back({n, m, 10});
-      const Source source = runs({"workload.n", "workload.m"}, points);
+      const Source named = runs({"workload.n", "workload.m"}, points);
       const std::string script =
-          comparison(source, {.y = {"time.cycles"}, .by = {"workload.n", "workload.m"}}).script;
+          comparison(named, {.y = {"time.cycles"}, .by = {"workload.n", "workload.m"}}).script;
       return std::stod(script.substr(script.find("set lmargin at screen ") + 22));
     };
     CHECK(left("short") < left("a long name is turned"));

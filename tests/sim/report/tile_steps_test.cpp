@@ -15,7 +15,7 @@ TileSteps random_steps(std::uint32_t tiles, std::uint64_t rows, std::uint64_t su
   std::mt19937 random(11);
   TileSteps steps{tiles, supersteps_a_row, {}};
   for (std::size_t i = 0; i < TileSteps::kParts * tiles * rows; ++i) {
-    steps.cycles.push_back(random() % 300);
+    steps.cycles.push_back(static_cast<std::uint32_t>(random() % 300));
   }
   return steps;
 }
