@@ -33,6 +33,23 @@ struct DenseFetch {
   Parts<Part> parts;
 };
 
+/// Writes the numbers of the clock's slot to `matrix`, or 1 where they exceed the threshold and 0
+/// elsewhere.
+template <bool kSpikes>
+SNN_INLINE void fetch(const DenseFetch* call) {
+  const Part part = call->parts.mine();
+  const double* from = call->history.of(0, part.offset);
+  double* to = shifted(call->matrix, part.offset);
+  const double threshold = xtile::splat_s(call->threshold);
+  const double zero = xtile::splat_s(0.0F);
+  const double one = xtile::splat_s(constant(1.0F));
+  for (unsigned n = part.words; n != 0; --n) {
+    const double each = xtile::fld_p<8>(from);
+    xtile::fsd_p<8>(kSpikes ? xtile::sel(xtile::gt_2s(each, threshold), one, zero) : each, to);
+  }
+  xtile::xctl<0>();
+}
+
 struct DenseGradient {
   History history;
   double* states;        // gradients of states
@@ -95,26 +112,10 @@ extern "C" void snn_dense_integrator(const DenseUpdate* call) {
 }
 
 /// Copies the clock's slot to `matrix`.
-extern "C" void snn_dense_inputs(const DenseFetch* call) {
-  const Part part = call->parts.mine();
-  const double* from = call->history.of(0, part.offset);
-  double* to = shifted(call->matrix, part.offset);
-  for (unsigned n = part.words; n != 0; --n) xtile::fsd_p<8>(xtile::fld_p<8>(from), to);
-  xtile::xctl<0>();
-}
+extern "C" void snn_dense_inputs(const DenseFetch* call) { fetch<false>(call); }
 
 /// Recomputes the spikes of the clock's slot from its states.
-extern "C" void snn_dense_spikes(const DenseFetch* call) {
-  const Part part = call->parts.mine();
-  const double* from = call->history.of(0, part.offset);
-  double* to = shifted(call->matrix, part.offset);
-  const double threshold = xtile::splat_s(call->threshold);
-  const double zero = xtile::splat_s(0.0F);
-  const double one = xtile::splat_s(constant(1.0F));
-  for (unsigned n = part.words; n != 0; --n)
-    xtile::fsd_p<8>(xtile::sel(xtile::gt_2s(xtile::fld_p<8>(from), threshold), one, zero), to);
-  xtile::xctl<0>();
-}
+extern "C" void snn_dense_spikes(const DenseFetch* call) { fetch<true>(call); }
 
 extern "C" void snn_dense_lif_gradient(const DenseGradient* call) {
   const Part part = call->parts.mine();

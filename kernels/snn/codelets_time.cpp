@@ -32,10 +32,10 @@ struct Checkpoint {
 };
 
 /// Copies 64-bit words, interleaved over the workers.
-SNN_INLINE void copy_slot(const double* from, double* to, unsigned bytes) {
+SNN_INLINE void copy_words(const double* from, double* to, unsigned words) {
   const double* word = from + xtile::worker();
   double* out = to + xtile::worker();
-  for (unsigned i = xtile::worker(); i < bytes / 8; i += xtile::workers()) {
+  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) {
     *out = *word;
     word += xtile::workers();
     out += xtile::workers();
@@ -53,13 +53,7 @@ extern "C" void snn_fetch(const Fetch* call) {
   }
   const unsigned* from = shifted(call->stored, which * call->slot);
   const unsigned words = (from[1] + kHeader + 1) / 2;  // of 64 bits; lists have room for one more
-  const double* word = reinterpret_cast<const double*>(from) + xtile::worker();
-  double* to = reinterpret_cast<double*>(call->list) + xtile::worker();
-  for (unsigned i = xtile::worker(); i < words; i += xtile::workers()) {
-    *to = *word;
-    word += xtile::workers();
-    to += xtile::workers();
-  }
+  copy_words(reinterpret_cast<const double*>(from), reinterpret_cast<double*>(call->list), words);
   xtile::xctl<0>();
 }
 
@@ -85,14 +79,14 @@ extern "C" void snn_clear(const ClearCall* call) {
 extern "C" void snn_save(const Checkpoint* call) {
   const unsigned step = *call->clock;
   if (step % call->every == 0)
-    copy_slot(shifted(call->states, (step & 1) * call->slot),
-              shifted(call->checkpoints, step / call->every * call->slot), call->slot);
+    copy_words(shifted(call->states, (step & 1) * call->slot),
+               shifted(call->checkpoints, step / call->every * call->slot), call->slot / 8);
   xtile::xctl<0>();
 }
 
 /// Restores the checkpoint of the clock's step to slot 0.
 extern "C" void snn_restore(const Checkpoint* call) {
-  copy_slot(shifted(call->checkpoints, *call->clock / call->every * call->slot), call->states,
-            call->slot);
+  copy_words(shifted(call->checkpoints, *call->clock / call->every * call->slot), call->states,
+             call->slot / 8);
   xtile::xctl<0>();
 }

@@ -65,25 +65,15 @@ inline void relu_slope(const Activation* call, unsigned smallest) {
   xtile::xctl<0>();
 }
 
-template <class Number>
+template <class Number, bool kSlope>
 inline void gelu(const Activation* call) {
-  const Part part = call->parts.mine();
-  const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
-  Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
-  const Gelu gelu;
-  for (unsigned n = 8 / sizeof(Number) * part.words; n != 0; --n) put(gelu.value(take(z)), out);
-  xtile::xctl<0>();
-}
-
-template <class Number>
-inline void gelu_slope(const Activation* call) {
   const Part part = call->parts.mine();
   const Number* z = reinterpret_cast<const Number*>(shifted(call->z, part.offset));
   const Number* gradient = reinterpret_cast<const Number*>(shifted(call->gradient, part.offset));
   Number* out = reinterpret_cast<Number*>(shifted(call->out, part.offset));
   const Gelu gelu;
   for (unsigned n = 8 / sizeof(Number) * part.words; n != 0; --n)
-    put(take(gradient) * gelu.slope(take(z)), out);
+    put(kSlope ? take(gradient) * gelu.slope(take(z)) : gelu.value(take(z)), out);
   xtile::xctl<0>();
 }
 
@@ -160,10 +150,10 @@ extern "C" void training_relu_slope_f16(const Activation* call) {
   relu_slope<xtile::gt_4h>(call, 0x00010001);
 }
 
-extern "C" void training_gelu(const Activation* call) { gelu<float>(call); }
-extern "C" void training_gelu_f16(const Activation* call) { gelu<Half>(call); }
-extern "C" void training_gelu_slope(const Activation* call) { gelu_slope<float>(call); }
-extern "C" void training_gelu_slope_f16(const Activation* call) { gelu_slope<Half>(call); }
+extern "C" void training_gelu(const Activation* call) { gelu<float, false>(call); }
+extern "C" void training_gelu_f16(const Activation* call) { gelu<Half, false>(call); }
+extern "C" void training_gelu_slope(const Activation* call) { gelu<float, true>(call); }
+extern "C" void training_gelu_slope_f16(const Activation* call) { gelu<Half, true>(call); }
 
 extern "C" void training_clear(const ClearCall* call) {
   const Part part = call->parts.mine();
