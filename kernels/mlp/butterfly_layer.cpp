@@ -8,55 +8,45 @@ class ButterflyLayer : public RowLayer {
  public:
   ButterflyLayer(training::Statement& statement, const LayerContext& context,
                  const ButterflyPlan& plan)
-      : RowLayer(statement, context, plan) {
+      : RowLayer(statement, context, plan), stacks_(stacks()) {
     for (std::uint32_t s = 0; s < stacks(); ++s) {
       const auto count = [rows = rows_](Tile tile) {
         return rows.pairs(tile) * rows.geometry.problem.twiddle_parameters();
       };
       const auto numbers = [rows = rows_, s](Tile tile) { return rows.twiddle_numbers(s, tile); };
       // Gradients are sums in f32.
-      stacks_.push_back({rows_.rotates()
-                             ? context_.maker.apart(count, numbers)
-                             : context_.maker.make(count, numbers, program::Type::f32)});
+      numbers_.push_back(
+          {.kept = rows_.rotates() ? context_.maker.apart(count, numbers)
+                                   : context_.maker.make(count, numbers, program::Type::f32),
+           .share = rows_.twiddles(),
+           .name = "twiddles",
+           .applied_bytes =
+               rows_.layout.bytes() / rows_.layout.pair_bytes() * rows_.applied_bytes(),
+           .converted = rows_.rotates()});
       add_bias(s);
     }
   }
 
-  std::vector<Parameters> parameters() const override {
-    std::vector<Parameters> all;
-    for (std::uint32_t s = 0; s < stacks(); ++s) {
-      all.push_back(stacks_[s].twiddles);
-      all.push_back(biases_[s].kept);
-    }
-    return all;
-  }
-
  protected:
-  std::vector<Sent> shares() override {
-    std::vector<Sent> all;
-    for (std::uint32_t s = 0; s < stacks(); ++s) {
-      Stack& stack = stacks_[s];
-      stack.all_twiddles = factors_.array("twiddles", [rows = rows_](Tile /*tile*/) {
-        return rows.layout.bytes() / rows.layout.pair_bytes() * rows.applied_bytes();
-      });
-      BufferId from = stack.twiddles.weights;
-      if (rows_.rotates()) {
-        stack.turns = factors_.array("cosines and sines",
-                                     [rows = rows_](Tile tile) { return rows.pairs(tile) * 8; });
-        stack.applied_turns = statement_.halves()
-                                  ? factors_.array("cosines and sines",
-                                                   [rows = rows_](Tile tile) {
-                                                     return rows.pairs(tile) * rows.applied_bytes();
-                                                   })
-                                  : stack.turns;
-        add(turning(stack));
-        from = stack.applied_turns;
-      }
-      all.push_back({rows_.twiddles(), from, stack.all_twiddles});
-      all.push_back(sent(biases_[s]));
-    }
-    factors_.finish("rotations");
-    return all;
+  /// Rotations: the cosines and sines of the share's angles.
+  BufferId sent_from(std::uint32_t i) override {
+    if (!rows_.rotates()) return RowLayer::sent_from(i);
+    Stack& stack = stacks_[i];
+    const auto each = [rows = rows_](std::uint64_t bytes) {
+      return [rows, bytes](Tile tile) { return rows.pairs(tile) * bytes; };
+    };
+    stack.turns = factors_.array("cosines and sines", each(8));
+    const BufferId applied = statement_.halves()
+                                 ? factors_.array("cosines and sines", each(rows_.applied_bytes()))
+                                 : stack.turns;
+    add([code = statement_.typed("training_rotations"), rows = rows_,
+         angles = weights(i).kept.weights, turns = stack.turns, applied](Tile tile, Calls& calls) {
+      if (rows.pairs(tile) == 0) return;
+      training::Arguments arguments{Place{angles}, Place{turns}, word(rows.pairs(tile))};
+      if (applied != turns) arguments.emplace_back(Place{applied});
+      calls.add_by_size(code.all(std::move(arguments)));
+    });
+    return applied;
   }
 
   Arrays inputs() override {
@@ -71,9 +61,10 @@ class ButterflyLayer : public RowLayer {
   Arrays multiply(const Arrays& /*x*/) override {
     for (std::uint32_t stage = 0; stage < stages(); ++stage) {
       factors_.add_swap(passes()[stage], inputs_of(stage));
-      for (const Stack& stack : stacks_)
+      for (std::uint32_t s = 0; s < stacks(); ++s)
         add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(passes()[stage]),
-                                  twiddles(stack, stage), stack.x[stage], stack.x[stage + 1]));
+                                  twiddles(s, stage), stacks_[s].x[stage],
+                                  stacks_[s].x[stage + 1]));
     }
     return inputs_of(stages());
   }
@@ -81,7 +72,7 @@ class ButterflyLayer : public RowLayer {
   Arrays gradient_rows() override {
     return of_stacks([this](std::uint32_t s) {
       stacks_[s].gradient = row_array("gradient of factors");
-      stacks_[s].sums = factors_.array("sums", [rows = rows_](Tile tile) {
+      weights(s).sums = factors_.array("sums", [rows = rows_](Tile tile) {
         return rows.layout.bytes() * rows.geometry.arrays(tile);
       });
       return stacks_[s].gradient;
@@ -94,44 +85,28 @@ class ButterflyLayer : public RowLayer {
       factors_.add_swap(passes()[stage], gradients);
     }
     // Sums over the column parts of a tile; sums over tiles follow, each tile its share.
-    for (const Stack& stack : stacks_)
+    for (std::uint32_t s = 0; s < stacks(); ++s)
       if (rows_.geometry.arrays(0) > 1)
         add(butterfly::part_calls(rows_.layout, rows_.geometry,
-                                  factors_.dense().adding(program::Type::f32), stack.sums,
-                                  stack.sums));
+                                  factors_.dense().adding(program::Type::f32), weights(s).sums,
+                                  weights(s).sums));
     return gradients;
   }
 
-  std::vector<Sum> sums() override {
-    std::vector<Sum> sums;
-    for (std::uint32_t s = 0; s < stacks(); ++s) {
-      Stack& stack = stacks_[s];
-      BufferId& gradient = stack.twiddles.gradient;
-      if (!rows_.rotates() && alone()) gradient = stack.sums;
-      sums.push_back({rows_.twiddles().sums, stack.sums, rows_.rotates() ? stack.sums : gradient});
-      sums.push_back(sum_of(biases_[s]));
-    }
-    return sums;
-  }
-
   void finish_sums() override {
-    for (const Stack& stack : stacks_) {
-      if (!rows_.rotates()) continue;
-      const BufferId gradient = stack.twiddles.gradient;
+    for (std::uint32_t s = 0; s < stacks() && rows_.rotates(); ++s) {
+      const BufferId gradient = weights(s).kept.gradient;
       if (statement_.halves()) add(statement_.clearing(gradient));
-      add(butterfly::angle_calls(rows_.layout, factors_.functions().angles(), stack.sums,
-                                 stack.turns, gradient));
+      add(butterfly::angle_calls(rows_.layout, factors_.functions().angles(), weights(s).sums,
+                                 stacks_[s].turns, gradient));
     }
   }
 
  private:
   struct Stack {
-    Parameters twiddles;
-    BufferId turns{};          ///< f32 cosines and sines of the share
-    BufferId applied_turns{};  ///< their copies in the type of products
-    BufferId all_twiddles{};   ///< twiddles that a tile applies
-    Arrays x{};                ///< inputs by factor, then the result
-    BufferId gradient{}, sums{};
+    BufferId turns{};     ///< f32 cosines and sines of the share
+    Arrays x{};           ///< inputs by factor, then the result
+    BufferId gradient{};  ///< of W x
   };
 
   [[nodiscard]] std::uint32_t stages() const { return rows_.geometry.problem.stages(); }
@@ -139,33 +114,24 @@ class ButterflyLayer : public RowLayer {
     return of_stacks([&](std::uint32_t s) { return stacks_[s].x[stage]; });
   }
 
-  CallsOf turning(const Stack& stack) {
-    return [code = statement_.typed("training_rotations"), rows = rows_,
-            angles = stack.twiddles.weights, turns = stack.turns,
-            applied = stack.applied_turns](Tile tile, Calls& calls) {
-      if (rows.pairs(tile) == 0) return;
-      training::Arguments arguments{Place{angles}, Place{turns}, word(rows.pairs(tile))};
-      if (applied != turns) arguments.emplace_back(Place{applied});
-      calls.add_by_size(code.all(std::move(arguments)));
-    };
-  }
-
-  Place twiddles(const Stack& stack, std::uint32_t stage) const {
+  Place twiddles(std::uint32_t s, std::uint32_t stage) {
     const std::uint64_t pairs = rows_.layout.stage_begin(stage) / rows_.layout.pair_bytes();
-    return {stack.all_twiddles, word(pairs * rows_.applied_bytes())};
+    return {weights(s).applied, word(pairs * rows_.applied_bytes())};
   }
 
   /// A factor's gradients: outer products of its output's gradient and its input; then, if
   /// `further`, its input's gradient.
   void backward_factors(std::uint32_t stage, bool further) {
     const RowPass& pass = passes()[stage];
-    for (const Stack& stack : stacks_) {
-      add(butterfly::unit_calls(
-          rows_.geometry, factors_.functions().products(pass, rows_.layout.bytes()),
-          {stack.sums, word(rows_.layout.stage_begin(stage))}, stack.gradient, stack.x[stage]));
+    for (std::uint32_t s = 0; s < stacks(); ++s) {
+      const Stack& stack = stacks_[s];
+      add(butterfly::unit_calls(rows_.geometry,
+                                factors_.functions().products(pass, rows_.layout.bytes()),
+                                {weights(s).sums, word(rows_.layout.stage_begin(stage))},
+                                stack.gradient, stack.x[stage]));
       if (further)
         add(butterfly::unit_calls(rows_.geometry, factors_.functions().pass(pass, true),
-                                  twiddles(stack, stage), stack.gradient, stack.gradient));
+                                  twiddles(s, stage), stack.gradient, stack.gradient));
     }
   }
 

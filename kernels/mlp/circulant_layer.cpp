@@ -52,18 +52,19 @@ class CirculantLayer : public TransformLayer {
       : TransformLayer(statement, context, plan, forward_twiddle, back_twiddle),
         columns_of_{rows_, stacks()} {
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      columns_.push_back(context_.maker.apart(
-          [its = columns_of_, s](Tile tile) {
-            return its.on(s, tile) ? its.rows.geometry.rows() : 0;
-          },
-          [its = columns_of_, s](Tile tile) { return its.numbers(s, tile); }));
+      numbers_.insert(numbers_.begin() + s,
+                      {.kept = context_.maker.apart(
+                           [its = columns_of_, s](Tile tile) {
+                             return its.on(s, tile) ? its.rows.geometry.rows() : 0;
+                           },
+                           [its = columns_of_, s](Tile tile) { return its.numbers(s, tile); })});
   }
 
  protected:
   Arrays multiply(const Arrays& x) override {
     x_ = widened(x.front());
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      add(column_calls("training_add_bias", x_, s, columns_[s].weights));
+      add(column_calls("training_add_bias", x_, s, weights(s).kept.weights));
     transform({x_}, false);
     spectra_ = make_spectra("spectrum");
     exchange("spectrum", [x = x_, to = spectra_, from = columns_of_](Tile tile, Pulls& pulls) {
@@ -115,10 +116,11 @@ class CirculantLayer : public TransformLayer {
              });
     transform(back, true);
     for (std::uint32_t s = 0; s < stacks(); ++s) {
+      const Parameters& column = weights(s).kept;
       // f16: unused elements must not look like overflowed gradients.
-      if (columns_[s].count(columns_of_.holder(s, 0)) > rows_.geometry.rows())
-        add(statement_.clearing(columns_[s].gradient));
-      add(column_calls("training_row_sums", back[s], s, columns_[s].gradient));
+      if (column.count(columns_of_.holder(s, 0)) > rows_.geometry.rows())
+        add(statement_.clearing(column.gradient));
+      add(column_calls("training_row_sums", back[s], s, column.gradient));
     }
     if (!wanted) return {};
     add_stacks(back, program::Type::f32);

@@ -16,8 +16,8 @@ class FastfoodLayer : public TransformLayer {
     const std::uint64_t n = features();
     for (std::uint32_t s = 0; s < stacks(); ++s) {
       for (const std::uint32_t diagonal : {kB, kG, kS})
-        diagonals_.push_back(make_numbers(diagonal == kG ? rows_.last() : rows_.first(),
-                                          (kDiagonals * s + diagonal) * n, n));
+        numbers_.push_back(make_numbers(diagonal == kG ? rows_.last() : rows_.first(),
+                                        (kDiagonals * s + diagonal) * n, n));
       places_.push_back(permutation_of(context.linear, context.number, s));
     }
   }
@@ -83,12 +83,12 @@ class FastfoodLayer : public TransformLayer {
     for (std::uint32_t s = 0; s < stacks(); ++s)
       add(row_calls(
           "training_scale_rows",
-          {Place{from[s]}, Place{diagonals_[kDiagonals * s + diagonal].applied}, Place{to[s]}}));
+          {Place{from[s]}, Place{weights(kDiagonals * s + diagonal).applied}, Place{to[s]}}));
   }
   /// Adds a diagonal's gradients: products of its output's gradients and its inputs.
   void learn(const Arrays& gradients, std::uint32_t diagonal) {
     for (std::uint32_t s = 0; s < stacks(); ++s)
-      add_sums(diagonals_[kDiagonals * s + diagonal], "training_row_products",
+      add_sums(weights(kDiagonals * s + diagonal), "training_row_products",
                {Place{gradients[s]}, Place{inputs_[diagonal][s]}});
   }
 

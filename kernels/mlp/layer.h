@@ -114,14 +114,11 @@ class Layer {
 
 std::unique_ptr<Layer> make_layer(training::Statement& statement, const LayerContext& context,
                                   const LayerPlan& plan);
-std::unique_ptr<Layer> make_butterfly(training::Statement& statement, const LayerContext& context,
-                                      const ButterflyPlan& plan);
-std::unique_ptr<Layer> make_circulant(training::Statement& statement, const LayerContext& context,
-                                      const ButterflyPlan& plan);
-std::unique_ptr<Layer> make_fastfood(training::Statement& statement, const LayerContext& context,
-                                     const ButterflyPlan& plan);
-std::unique_ptr<Layer> make_pixelfly(training::Statement& statement, const LayerContext& context,
-                                     const PixelflyPlan& plan);
+template <class Plan>
+using MakeLayer = std::unique_ptr<Layer>(training::Statement& statement,
+                                         const LayerContext& context, const Plan& plan);
+MakeLayer<ButterflyPlan> make_butterfly, make_circulant, make_fastfood;
+MakeLayer<PixelflyPlan> make_pixelfly;
 
 /// A plan, or the reason why none fits.
 template <class Plan>

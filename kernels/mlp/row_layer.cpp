@@ -110,21 +110,44 @@ RowLayer::RowLayer(training::Statement& statement, const LayerContext& context,
       factors_(statement.description(), plan.geometry, statement.machine(), context.factors,
                nullptr) {}
 
-void RowLayer::forward(const MatrixArray& x, const MatrixArray& z) {
-  statement_.stand_for_others({tiles() - 1});
-  const std::vector<Sent> all = shares();
+std::vector<Parameters> RowLayer::parameters() const {
+  std::vector<Parameters> all;
+  for (const Numbers& each : numbers_) all.push_back(each.kept);
+  return all;
+}
+
+std::size_t RowLayer::place_of(bool bias, std::uint32_t i) const {
+  for (std::size_t at = 0;; ++at)
+    if (numbers_[at].bias == bias && i-- == 0) return at;
+}
+
+void RowLayer::send_shares() {
+  std::vector<std::pair<Numbers, BufferId>> all;
+  std::uint32_t other = 0;  // than biases
+  for (Numbers& each : numbers_) {
+    if (!each.share.sums) continue;
+    each.applied =
+        factors_.array(each.name, [bytes = each.applied_bytes](Tile /*tile*/) { return bytes; });
+    all.emplace_back(each, each.bias ? each.kept.weights : sent_from(other++));
+  }
+  factors_.finish("rotations");
   exchange("twiddles", [all, rows = rows_](Tile tile, Pulls& pulls) {
-    for (const Sent& its : all)
-      rows.geometry.for_alike(tile, [&](Tile other) {
+    for (const auto& [its, from] : all)
+      rows.geometry.for_alike(tile, [&, &its = its, &from = from](Tile other) {
         const Interval bytes = its.share.applied(other);
-        pulls.push_back({{its.to, word(bytes.begin)}, other, {its.from}, word(bytes.size())});
+        pulls.push_back({{its.applied, word(bytes.begin)}, other, {from}, word(bytes.size())});
       });
   });
+}
+
+void RowLayer::forward(const MatrixArray& x, const MatrixArray& z) {
+  statement_.stand_for_others({tiles() - 1});
+  send_shares();
   const Arrays to = inputs();
   bring(x, to, rows_.first(), false);
   const Arrays made = multiply(to);
   for (std::uint32_t s = 0; s < stacks(); ++s)
-    add(row_calls("training_add_bias", {Place{made[s]}, Place{biases_[s].applied}}));
+    add(row_calls("training_add_bias", {Place{made[s]}, Place{bias(s).applied}}));
   factors_.finish();
   // The bias was added to padding samples too: takes the samples only.
   take(made, results(), context_.linear.outputs, z, true);
@@ -135,7 +158,7 @@ std::optional<MatrixArray> RowLayer::backward(const MatrixArray& x, const Matrix
   const Arrays gradients = gradient_rows();
   bring(gradient, gradients, results(), true);
   for (std::uint32_t s = 0; s < stacks(); ++s)
-    add_sums(biases_[s], "training_row_sums", {Place{gradients[s]}});
+    add_sums(bias(s), "training_row_sums", {Place{gradients[s]}});
   const Arrays rows = multiply_back(gradients, wanted);
   factors_.add_shares(sums());
   finish_sums();
@@ -151,18 +174,15 @@ std::optional<MatrixArray> RowLayer::backward(const MatrixArray& x, const Matrix
 }
 
 void RowLayer::add_tensors(const std::string& name) const {
-  const auto add = [&](const std::string& part, Interval all, const Parameters& its) {
-    training::add_tensor(statement_.description(),
-                         {part, program::Role::weights, its.master_type(), {all.size()}}, its,
-                         all.begin);
-  };
-  const auto is_bias = [this](const Parameters& its) {
-    return std::ranges::any_of(
-        biases_, [&](const Numbers& each) { return each.kept.weights == its.weights; });
-  };
-  for (const Parameters& each : parameters())
-    if (!is_bias(each)) add(name, weights(), each);
-  for (const Numbers& each : biases_) add(name + "_bias", bias(), each.kept);
+  for (const bool bias : {false, true})
+    for (const Numbers& each : numbers_) {
+      if (each.bias != bias) continue;
+      const std::uint64_t count = bias ? context_.linear.outputs : first_bias();
+      training::add_tensor(
+          statement_.description(),
+          {bias ? name + "_bias" : name, program::Role::weights, each.kept.master_type(), {count}},
+          each.kept, bias ? first_bias() : 0);
+    }
 }
 
 RowLayer::Arrays RowLayer::gradient_rows() {
@@ -182,15 +202,19 @@ RowLayer::Numbers RowLayer::make_numbers(const butterfly::Rows& rows, std::uint6
     return all;
   };
   // Gradients are sums in f32.
-  return {context_.maker.make(
-      [share = share()](Tile tile) { return share.sums(tile).size() / kElementBytes; }, numbers,
-      program::Type::f32)};
+  return {.kept = context_.maker.make(
+              [share = share()](Tile tile) { return share.sums(tile).size() / kElementBytes; },
+              numbers, program::Type::f32),
+          .share = share(),
+          .name = "numbers of rows",
+          .applied_bytes = rows_.row_bytes(kElementBytes) / kElementBytes * rows_.element_bytes};
 }
 
 void RowLayer::add_bias(std::uint32_t stack) {
   const std::uint64_t before = std::uint64_t{stack} * features();
-  biases_.push_back(
-      make_numbers(results(), bias().begin + before, context_.linear.outputs - before));
+  numbers_.push_back(
+      make_numbers(results(), first_bias() + before, context_.linear.outputs - before));
+  numbers_.back().bias = true;
 }
 
 BufferId RowLayer::row_array(std::string_view name) {
@@ -247,16 +271,14 @@ void RowLayer::add_stacks(const Arrays& arrays, program::Type type) {
     });
 }
 
-RowLayer::Sent RowLayer::sent(Numbers& numbers) {
-  numbers.applied = factors_.array("numbers of rows",
-                                   [bytes = rows_.row_bytes(kElementBytes) / kElementBytes *
-                                            rows_.element_bytes](Tile /*tile*/) { return bytes; });
-  return {share(), numbers.kept.weights, numbers.applied};
-}
-
-RowLayer::Sum RowLayer::sum_of(Numbers& numbers) const {
-  if (alone()) numbers.kept.gradient = numbers.sums;
-  return {share().sums, numbers.sums, numbers.kept.gradient};
+std::vector<RowLayer::Sum> RowLayer::sums() {
+  std::vector<Sum> all;
+  for (Numbers& each : numbers_) {
+    if (!each.share.sums) continue;
+    if (alone() && !each.converted) each.kept.gradient = each.sums;
+    all.push_back({each.share.sums, each.sums, each.converted ? each.sums : each.kept.gradient});
+  }
+  return all;
 }
 
 }  // namespace tessera::mlp

@@ -76,28 +76,29 @@ class RowLayer : public Layer {
   void forward(const MatrixArray& x, const MatrixArray& z) override;
   std::optional<MatrixArray> backward(const MatrixArray& x, const MatrixArray& gradient,
                                       bool wanted) override;
+  [[nodiscard]] std::vector<Parameters> parameters() const override;
   void add_tensors(const std::string& name) const override;
   [[nodiscard]] Tile tiles() const override { return rows_.geometry.tiles(); }
 
  protected:
   using Arrays = FeatureRows::Arrays;
 
-  /// One parameter per row, kept in shares.
+  /// Parameters in shares, from which they are sent to all tiles that apply them.
   struct Numbers {
     Parameters kept;
-    BufferId applied{}, sums{};  ///< this turn's copies, sums of their gradients
-  };
-  /// A share that is sent to all tiles that apply it.
-  struct Sent {
-    Share share;
-    BufferId from, to;
+    bool bias = false;
+    Share share = {};                 ///< without `sums`: tiles apply no copies
+    const char* name = nullptr;       ///< of the copies
+    std::uint64_t applied_bytes = 0;  ///< of all copies on a tile
+    bool converted = false;           ///< sums become gradients by finish_sums()
+    BufferId applied{}, sums{};       ///< this turn's copies, sums of their gradients
   };
   using Sum = butterfly::Statement::Shares;
 
   RowLayer(training::Statement& statement, const LayerContext& context, const ButterflyPlan& plan);
 
-  /// All shares that tiles apply this turn, including biases.
-  virtual std::vector<Sent> shares() = 0;
+  /// The array of the `i`-th weights' shares that are sent.
+  virtual BufferId sent_from(std::uint32_t i) { return weights(i).kept.weights; }
   /// Arrays that receive the rows of x, each all of them.
   virtual Arrays inputs() = 0;
   /// States W x per stack, in rows of the type of matrices.
@@ -107,9 +108,7 @@ class RowLayer : public Layer {
   /// Backward pass: gradients of parameters from those of W x and, if `wanted`, rows of the
   /// gradient of x in the type of matrices: one array per stack, or one for all.
   virtual Arrays multiply_back(const Arrays& gradients, bool wanted) = 0;
-  /// The sums over tiles that give the gradients, including biases.
-  virtual std::vector<Sum> sums() = 0;
-  /// States steps after these sums.
+  /// States steps after the sums over tiles that give the gradients.
   virtual void finish_sums() {}
 
   [[nodiscard]] const std::vector<RowPass>& passes() const { return rows_.layout.passes(); }
@@ -123,14 +122,12 @@ class RowLayer : public Layer {
     return all;
   }
 
-  /// The row of feature f has parameter `first` + f of the layer if f is below `count`.
+  /// One parameter per row: the row of feature f has parameter `first` + f of the layer if f is
+  /// below `count`.
   Numbers make_numbers(const butterfly::Rows& rows, std::uint64_t first, std::uint64_t count);
   void add_bias(std::uint32_t stack);
-  /// Intervals of the parameters: all but the bias, and the bias.
-  [[nodiscard]] Interval weights() const {
-    return {0, context_.linear.parameters() - context_.linear.outputs};
-  }
-  [[nodiscard]] Interval bias() const { return {weights().end, context_.linear.parameters()}; }
+  [[nodiscard]] Numbers& weights(std::uint32_t i) { return numbers_[place_of(false, i)]; }
+  [[nodiscard]] Numbers& bias(std::uint32_t stack) { return numbers_[place_of(true, stack)]; }
 
   /// An array of rows in the type of matrices.
   BufferId row_array(std::string_view name);
@@ -155,18 +152,23 @@ class RowLayer : public Layer {
   /// Sums the rows of all arrays into the first one.
   void add_stacks(const Arrays& arrays, program::Type type);
 
-  /// The copies of `numbers` that tiles apply, sent from their shares.
-  [[nodiscard]] Sent sent(Numbers& numbers);
-  /// The sum over tiles of rows' sums, into the gradients of numbers.
-  [[nodiscard]] Sum sum_of(Numbers& numbers) const;
-
   training::Statement& statement_;
   LayerContext context_;
   const FeatureRows rows_;
   butterfly::Statement factors_;  ///< without operands
-  std::vector<Numbers> biases_;   ///< by stack
+  std::vector<Numbers> numbers_;  ///< all, in the order of parameters()
 
  private:
+  /// Index of the `i`-th biases, or of the `i`-th of the others.
+  [[nodiscard]] std::size_t place_of(bool bias, std::uint32_t i) const;
+  /// Number of the first bias among the layer's parameters.
+  [[nodiscard]] std::uint64_t first_bias() const {
+    return context_.linear.parameters() - context_.linear.outputs;
+  }
+  /// Sends shares to the tiles that apply them.
+  void send_shares();
+  /// The sums over tiles that give the gradients.
+  std::vector<Sum> sums();
   /// Rows of W x.
   [[nodiscard]] const butterfly::Rows& results() const {
     return context_.linear.transforms() ? rows_.first() : rows_.last();
@@ -187,14 +189,6 @@ class RowLayer : public Layer {
 /// y = x W + b where each stack's W is a transform T of N features with fixed twiddles, a diagonal,
 /// and the inverse of T.
 class TransformLayer : public RowLayer {
- public:
-  std::vector<Parameters> parameters() const override {
-    std::vector<Parameters> all = columns_;
-    for (const std::vector<Numbers>* of : {&biases_, &diagonals_})
-      for (const Numbers& each : *of) all.push_back(each.kept);
-    return all;
-  }
-
  protected:
   /// A pair's twiddle by rows: features x, y become a x + b y, c x + d y.
   using Twiddle = std::array<std::complex<double>, 4>;
@@ -209,13 +203,7 @@ class TransformLayer : public RowLayer {
     for (std::uint32_t s = 0; s < stacks(); ++s) add_bias(s);
   }
 
-  std::vector<Sent> shares() override {
-    return of_numbers<Sent>([this](Numbers& each) { return sent(each); });
-  }
   Arrays inputs() override { return {row_array("inputs of factors")}; }
-  std::vector<Sum> sums() override {
-    return of_numbers<Sum>([this](Numbers& each) { return sum_of(each); });
-  }
 
   /// Applies T to rows in place, or its inverse (`back`).
   void transform(const Arrays& arrays, bool back) {
@@ -229,17 +217,8 @@ class TransformLayer : public RowLayer {
       if (back) factors_.add_swap(pass, arrays);
     }
   }
-  std::vector<Numbers> diagonals_;   ///< stack by stack, in the type of matrices
-  std::vector<Parameters> columns_;  ///< by stack: first columns of circulants
 
  private:
-  template <class Each, class Make>
-  std::vector<Each> of_numbers(const Make& make) {
-    std::vector<Each> all;
-    for (std::vector<Numbers>* of : {&biases_, &diagonals_})
-      for (Numbers& each : *of) all.push_back(make(each));
-    return all;
-  }
   /// Makes an array with each tile's twiddles for its rows, pass after pass.
   BufferId twiddles(TwiddleOf twiddle) {
     return factors_.array(
