@@ -154,11 +154,9 @@ class CirculantLayer : public TransformLayer {
   BufferId widened(BufferId rows) {
     if (!statement_.halves()) return rows;
     const BufferId made = complex_rows("inputs of factors");
-    add([code = statement_.code("training_widen"), rows, made,
-         bytes = statement_.description().array(rows).bytes](Tile tile, Calls& calls) {
-      if (bytes(tile) > 0)
-        calls.add_by_size(code.all_over({Place{rows}, Place{made}}, bytes(tile)));
-    });
+    add(training::Statement::over(statement_.code("training_widen"),
+                                  statement_.description().array(rows).bytes,
+                                  {Place{rows}, Place{made}}));
     return made;
   }
   BufferId narrowed(BufferId rows) {

@@ -141,9 +141,7 @@ PixelflyGamma::PixelflyGamma(training::Statement& statement, const LayerContext&
   const std::uint64_t number = pixelfly_order(context.linear, context.linear.mask()).end;
   parameter_ = context.maker.apart([](Tile tile) { return tile == 0 ? 1U : 0U; },
                                    [number](Tile /*tile*/) { return std::vector{number}; });
-  gamma_ = statement.array("gamma", [storage = w_->storage](Tile tile) -> std::uint64_t {
-    return tile < storage.tiles() ? sizeof(float) : 0;
-  });
+  gamma_ = statement.array_on_first(w_->storage.tiles(), "gamma", sizeof(float));
 }
 
 BufferId PixelflyGamma::multiply(BufferId weights) {
@@ -174,11 +172,9 @@ void PixelflyGamma::add_gradients(const Parameters& w) {
                        scaling.add(calls, tile, of, of);
                      });
   const std::uint32_t contexts = statement_.contexts();
-  const auto on_tiles = [&](const char* name, std::uint64_t bytes) {
-    return statement_.array(name, [tiles, bytes](Tile tile) { return tile < tiles ? bytes : 0; });
-  };
-  const BufferId workers = on_tiles("gamma gradients", contexts * sizeof(float));
-  const BufferId sums = on_tiles("gamma gradient", kSumBytes);
+  const BufferId workers =
+      statement_.array_on_first(tiles, "gamma gradients", contexts * sizeof(float));
+  const BufferId sums = statement_.array_on_first(tiles, "gamma gradient", kSumBytes);
   d.compute("gradients of parts", tiles,
             [=, scaling = *scaling_, code = pixelfly::Scaling::gradient_code(sparse(), w.gradients),
              adds = sparse().codelet("gamma_sum"), of = w.gradient,

@@ -64,48 +64,18 @@ class NetworkStatement {
   /// Makes the arrays of the batch: fed each turn, or on each copy's tiles from the beginning.
   void make_batch() {
     x_ = statement_.shape(mlp_.samples(), mlp_.linears_.front().columns());
-    const auto x_bytes = [stored = x_->stored](Tile tile) -> std::uint64_t {
-      return stored.bytes_on(tile);
-    };
-    const auto label_bytes = training::label_bytes(statement_, mlp_.samples());
-    if (!options_.fed()) {
-      x_->array = held("batch", x_bytes, pixels(mlp_.turns_.training), true);
-      labels_ = held("labels", label_bytes, known_labels(mlp_.turns_.training), false);
-      return;
-    }
-    description_.in_copies(copies_, [&] {
-      x_->array = statement_.array("batch", x_bytes);
-      labels_ = statement_.array("labels", label_bytes);
-    });
-  }
-  using Pieces = std::function<void(Tile, plan::HostPieces&)>;
-  /// An array that holds a copy's first batch from the host on its tiles before the run.
-  BufferId held(std::string_view name, const std::function<std::uint64_t(Tile)>& bytes,
-                const Pieces& pieces, bool keep) {
-    BufferId made{};
-    statement_.on_all([&] {
-      made = statement_.array(
-          name,
-          [copies = copies_, bytes](Tile tile) {
-            return tile < copies.tiles * copies.count ? bytes(tile % copies.tiles) : 0;
-          },
-          [of = copies_.tiles, pieces](Tile tile, std::span<std::byte> into) {
-            plan::HostPieces all;
-            pieces(tile % of, all);
-            for (const program::HostPiece& piece : all)
-              piece.contents(into.first(piece.bytes), tile / of);
-          },
-          keep);
-    });
-    return made;
+    const Batches& first = mlp_.turns_.training;
+    x_->array = statement_.batch_array("batch", pixels(first), copies_, options_.fed(), true);
+    labels_ = statement_.batch_array("labels", labels(first), copies_, options_.fed(), false);
   }
 
   void add_turns(std::uint32_t times, const Turn& turn) {
     description_.measure(true);
     if (!turn.batches.fed) return description_.repeat(times, [&] { add_turn(turn); });
     const char* const name = turn.tests ? "test batch" : "batch";
-    const Pieces batch = [x = pixels(turn.batches), labels = known_labels(turn.batches)](
-                             Tile tile, plan::HostPieces& pieces) {
+    const auto batch = [x = pixels(turn.batches).pieces(x_->array),
+                        labels = labels(turn.batches).pieces(labels_)](Tile tile,
+                                                                       plan::HostPieces& pieces) {
       x(tile, pieces);
       labels(tile, pieces);
     };
@@ -141,7 +111,8 @@ class NetworkStatement {
     if (!changed.empty()) add_update(changed);
     if (copies_.count > 1) totals = training::add_totals(statement_, totals, copies_);
     description_.measure(true);
-    training::tell(description_, turn.tests, totals);
+    training::tell(description_, turn.tests ? training::kTestResults : training::kTrainingResults,
+                   {totals});
     if (mlp_.scaled() && !turn.tests) scaling_->tell();
   }
 
@@ -159,16 +130,16 @@ class NetworkStatement {
   [[nodiscard]] Batches of_copy(const Batches& batches) const {
     return {batches.first, batches.samples, mlp_.samples()};
   }
-  [[nodiscard]] Pieces pixels(const Batches& batches) const {
-    return training::Statement::fed(
+  [[nodiscard]] training::Batch pixels(const Batches& batches) const {
+    return training::Statement::batch(
         *x_, [&mlp = mlp_, of = of_copy(batches)](std::uint64_t number, std::uint64_t row,
                                                   std::uint64_t column) {
           return mlp.input(of.sample(number, row), column);
         });
   }
-  [[nodiscard]] Pieces known_labels(const Batches& batches) const {
-    return training::fed_labels(
-        statement_, labels_, mlp_.samples(),
+  [[nodiscard]] training::Batch labels(const Batches& batches) const {
+    return training::label_batch(
+        statement_, mlp_.samples(),
         [&data = mlp_.data_, of = of_copy(batches)](std::uint64_t number, std::uint32_t row) {
           return data.label(of.sample(number, row));
         });

@@ -22,6 +22,7 @@ class DenseStatement {
         subject_(subject),
         options_(subject.options),
         network_(subject.network),
+        all_{description.tiles()},
         plans_(plans),
         steps_(description, subject.machine, code, plans.front().padding),
         inputs_(steps_.matrix(options_.batch, network_.inputs(), "events")),
@@ -42,7 +43,7 @@ class DenseStatement {
         d_.repeat(options_.time_steps, [this] { backward(); });
         update_weights();
       }
-      training::tell(d_, false, totals);
+      training::tell(d_, training::kTrainingResults, {totals});
     });
     for (std::uint32_t l = 0; l < layers_.size(); ++l) add_weights(l);
     return steps_.representatives();
@@ -63,27 +64,18 @@ class DenseStatement {
 
   void add_arrays() {
     clock_ = steps_.array("clock", [](Tile) { return 8; });
-    training::Statement::Contents first;
-    if (!options_.fed())
-      first = [fill = filling()](Tile tile, std::span<std::byte> into) { fill(tile, into, 0); };
-    events_ = history(inputs_, "events of all steps", first);
+    events_ = steps_.batch_array("events of all steps", events(), all_, options_.fed(), true);
     for (const Layer& layer : network_.layers) layers_.push_back(make_layer(layer));
     if (options_.train)
       rate_ = training::rate_array(steps_, options_.learning, subject_.machine.tiles);
-    std::function<std::uint32_t(std::uint32_t)> label;
-    if (!options_.fed()) label = [&data = subject_.data](std::uint32_t b) { return data.label(b); };
-    labels_ = training::labels(steps_, options_.batch, label);
+    labels_ = steps_.batch_array("labels", labels(), all_, options_.fed(), false);
   }
 
-  /// An array for a matrix at all time steps.
-  BufferId history(const MatrixArray& like, std::string_view name,
-                   const training::Statement::Contents& first = {}) {
-    return steps_.array(
-        name,
-        [stored = like.stored, slots = std::uint64_t{options_.time_steps} + 1](Tile tile) {
-          return slots * stored.bytes_on(tile);
-        },
-        first, static_cast<bool>(first));
+  /// Bytes of a matrix at all time steps.
+  [[nodiscard]] training::Bytes at_all_steps(const MatrixArray& like) const {
+    return [bytes = like.bytes(), slots = std::uint64_t{options_.time_steps} + 1](Tile tile) {
+      return slots * bytes(tile);
+    };
   }
 
   LayerArrays make_layer(const Layer& layer) {
@@ -101,7 +93,7 @@ class DenseStatement {
     LayerArrays made{weights,
                      sums,
                      of_batch("spikes"),
-                     history(sums, "states of all steps"),
+                     steps_.array("states of all steps", at_all_steps(sums)),
                      steps_.matrix(layer.neurons, layer.inputs, "weights transposed"),
                      of_weights("weight gradients"),
                      of_batch("state gradients"),
@@ -109,8 +101,7 @@ class DenseStatement {
                      of_batch("input gradients"),
                      {}};
     if (!options_.train) return made;
-    made.kept =
-        training::ParameterMaker(steps_, &options_.learning, {d_.tiles()}, {}).around(made.weights);
+    made.kept = training::ParameterMaker(steps_, &options_.learning, all_, {}).around(made.weights);
     made.kept.gradient = made.gradients.array;
     return made;
   }
@@ -130,44 +121,40 @@ class DenseStatement {
     if (options_.learning.adam()) add(Kept::second_moments, layers_[layer].kept.second);
   }
 
-  /// Returns a function that fills a tile's zeros and ones of all steps for batch `number`.
-  [[nodiscard]] std::function<void(Tile, std::span<std::byte>, std::uint64_t number)> filling()
-      const {
-    return
-        [&data = subject_.data, inputs = inputs_, of = subject_.turns.training,
-         steps = options_.time_steps](Tile tile, std::span<std::byte> into, std::uint64_t number) {
-          const std::uint64_t bytes = inputs.stored.bytes_on(tile);
-          const std::uint64_t first = inputs.stored.begin(tile) / 4;
-          training::fill_zeros(into);
-          const std::uint64_t last = first + bytes / 4;
-          for (std::uint64_t row = first / inputs.pitch;
-               row * inputs.pitch < last && row < of.batch; ++row)
-            for (std::uint32_t step = 0; step < steps; ++step)
-              for (const std::uint32_t id : data.events(of.sample(number, row), step)) {
-                const std::uint64_t at = row * inputs.pitch + id;
-                const float one = 1;
-                if (at >= first && at < last)
-                  std::memcpy(into.data() + step * bytes + (at - first) * 4, &one, sizeof one);
-              }
-        };
+  /// The inputs' zeros and ones of all steps.
+  [[nodiscard]] training::Batch events() const {
+    return {at_all_steps(inputs_), [&data = subject_.data, inputs = inputs_,
+                                    of = subject_.turns.training, steps = options_.time_steps](
+                                       Tile tile, std::span<std::byte> into, std::uint64_t number) {
+              const std::uint64_t bytes = inputs.stored.bytes_on(tile);
+              const std::uint64_t first = inputs.stored.begin(tile) / 4;
+              training::fill_zeros(into);
+              const std::uint64_t last = first + bytes / 4;
+              for (std::uint64_t row = first / inputs.pitch;
+                   row * inputs.pitch < last && row < of.batch; ++row)
+                for (std::uint32_t step = 0; step < steps; ++step)
+                  for (const std::uint32_t id : data.events(of.sample(number, row), step)) {
+                    const std::uint64_t at = row * inputs.pitch + id;
+                    const float one = 1;
+                    if (at >= first && at < last)
+                      std::memcpy(into.data() + step * bytes + (at - first) * 4, &one, sizeof one);
+                  }
+            }};
+  }
+  [[nodiscard]] training::Batch labels() const {
+    return training::label_batch(steps_, options_.batch,
+                                 [&data = subject_.data, of = subject_.turns.training](
+                                     std::uint64_t number, std::uint32_t row) {
+                                   return data.label(of.sample(number, row));
+                                 });
   }
 
   /// Reads the next batch's events and labels from the host.
   void feed() {
-    const auto labels = training::fed_labels(steps_, labels_, options_.batch,
-                                             [&data = subject_.data, of = subject_.turns.training](
-                                                 std::uint64_t number, std::uint32_t row) {
-                                               return data.label(of.sample(number, row));
-                                             });
     d_.host("events", program::HostTransfer::Direction::read, d_.tiles(),
-            [labels, fill = filling(), events = events_, bytes = d_.array(events_).bytes,
-             stored = inputs_.stored](Tile tile, plan::HostPieces& pieces) {
-              if (stored.bytes_on(tile) > 0)
-                pieces.push_back({{events},
-                                  word(bytes(tile)),
-                                  [fill, tile](std::span<std::byte> into, std::uint64_t number) {
-                                    fill(tile, into, number);
-                                  }});
+            [events = events().pieces(events_), labels = labels().pieces(labels_)](
+                Tile tile, plan::HostPieces& pieces) {
+              events(tile, pieces);
               labels(tile, pieces);
             });
   }
@@ -277,13 +264,9 @@ class DenseStatement {
         steps_.matrix(layer.weights.rows, layer.weights.columns, "a step's gradients");
     steps_.transpose(x, turned);
     steps_.product(plans_[l].weight_gradient->geometry, turned, layer.of_inputs, change);
-    const auto add = [code = code("snn_dense_add"), stored = change.stored,
-                      places = Arguments{Place{layer.gradients.array}, Place{change.array}}](
-                         Tile tile, Calls& calls) {
-      if (stored.bytes_on(tile) > 0)
-        calls.add_by_size(code.all_over(places, stored.bytes_on(tile)));
-    };
-    std::vector<CallsOf> calls{add};
+    std::vector<CallsOf> calls{
+        training::Statement::over(code("snn_dense_add"), change.bytes(),
+                                  {Place{layer.gradients.array}, Place{change.array}})};
     if (l + 1 == layers_.size()) calls.push_back(tick(~0U, ~0U));
     steps_.compute("add gradients", std::move(calls));
     if (l > 0)
@@ -301,6 +284,7 @@ class DenseStatement {
   Subject subject_;
   const Options& options_;
   const Network& network_;
+  plan::Copies all_;  ///< one copy, on all tiles
   const std::vector<training::DensePlan>& plans_;
   training::Statement steps_;
   elf::KernelCode own_code_{"snn"};

@@ -136,7 +136,8 @@ class Statement {
                                             bits_of(1.0 / s.batch())}));
     });
     if (reads_out && turn.trains) spread_logit_gradients();
-    training::tell(d_, turn.tests, s_->mean_loss);
+    training::tell(d_, turn.tests ? training::kTestResults : training::kTrainingResults,
+                   {s_->mean_loss});
   }
 
   /// Sends the sums of the read-out's states from its tiles to the samples' homes.

@@ -147,8 +147,8 @@ Arguments update_arguments(const Learning& learning, const Stretch& stretch, Pla
 }
 
 BufferId rate_array(Statement& statement, const Learning& learning, Tile tiles) {
-  return statement.array(
-      "rate", [tiles](Tile tile) -> std::uint64_t { return tile < tiles ? kRateBytes : 0; },
+  return statement.array_on_first(
+      tiles, "rate", kRateBytes,
       [fill = first_rate(learning)](Tile /*tile*/, std::span<std::byte> into) { fill(into); },
       true);
 }

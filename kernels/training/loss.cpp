@@ -20,15 +20,6 @@ EvenSplit samples_by_tile(const Statement& statement, std::uint32_t samples) {
   return {samples, std::min(samples, statement.machine().tiles)};
 }
 
-/// Writes the label of each of some samples.
-template <class Label>
-void fill_labels(Interval samples, std::span<std::byte> into, const Label& label) {
-  for (std::uint64_t i = 0; i < samples.size(); ++i) {
-    const std::uint32_t value = label(word(samples.begin + i));
-    std::memcpy(into.data() + i * sizeof value, &value, sizeof value);
-  }
-}
-
 /// The samples of a tile; may be none.
 Interval samples_on(const EvenSplit& split, Tile tile) {
   return tile < split.parts ? split.part(tile) : Interval{0, 0};
@@ -68,52 +59,30 @@ void pull_gradients(const BatchRows& batch, const MatrixArray& gradient, BufferI
 
 BufferId add_total(Statement& statement, const char* step, BufferId results, std::uint32_t count,
                    double scale, std::string_view name) {
-  const BufferId total = statement.array_on(0, name, kResultBytes);
+  const BufferId total = statement.array_on_first(1, name, kResultBytes);
   statement.description().compute(step, 1,
                                   [vertex = totals_call(statement, results, total, count, scale)](
                                       Tile /*tile*/, Calls& calls) { calls.add_by_size(vertex); });
   return total;
 }
 
-void tell(plan::Description& description, bool testing, BufferId total) {
-  description.host(std::string(testing ? kTestResults : kTrainingResults),
-                   program::HostTransfer::Direction::write, 1,
-                   [total](Tile /*tile*/, plan::HostPieces& pieces) {
-                     pieces.push_back({{total}, kResultBytes});
+void tell(plan::Description& description, std::string_view name, Place numbers) {
+  description.host(std::string(name), program::HostTransfer::Direction::write, 1,
+                   [numbers](Tile /*tile*/, plan::HostPieces& pieces) {
+                     pieces.push_back({numbers, kResultBytes});
                    });
 }
 
-std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples) {
-  return [split = samples_by_tile(statement, samples)](Tile tile) {
-    return samples_on(split, tile).size() * kElementBytes;
-  };
-}
-
-BufferId labels(Statement& statement, std::uint32_t samples,
-                const std::function<std::uint32_t(std::uint32_t)>& fill) {
+Batch label_batch(const Statement& statement, std::uint32_t samples, const LabelOf& label) {
   const EvenSplit split = samples_by_tile(statement, samples);
-  Statement::Contents contents;
-  if (fill)
-    contents = [fill, split](Tile tile, std::span<std::byte> into) {
-      fill_labels(split.part(tile), into, fill);
-    };
-  return statement.array("labels", label_bytes(statement, samples), std::move(contents));
-}
-
-std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
-                                                        std::uint32_t samples,
-                                                        const LabelFeed& feed) {
-  return [split = samples_by_tile(statement, samples), labels, feed](Tile tile,
-                                                                     plan::HostPieces& pieces) {
-    const Interval mine = samples_on(split, tile);
-    if (mine.size() == 0) return;
-    pieces.push_back({{labels},
-                      word(mine.size() * kElementBytes),
-                      [feed, mine](std::span<std::byte> into, std::uint64_t number) {
-                        fill_labels(mine, into,
-                                    [&](std::uint32_t sample) { return feed(number, sample); });
-                      }});
-  };
+  return {[split](Tile tile) { return samples_on(split, tile).size() * kElementBytes; },
+          [split, label](Tile tile, std::span<std::byte> into, std::uint64_t number) {
+            const Interval mine = samples_on(split, tile);
+            for (std::uint64_t i = 0; i < mine.size(); ++i) {
+              const std::uint32_t value = label(number, word(mine.begin + i));
+              std::memcpy(into.data() + i * sizeof value, &value, sizeof value);
+            }
+          }};
 }
 
 /// Each tile pulls the logits of its samples; others pull its gradients and its sum of losses.
@@ -135,11 +104,9 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
   });
   const BufferId results = of_samples("losses of samples", kResultBytes);
   const bool several = logits.rows > batch.split.parts;
-  const BufferId sums = several ? statement.array("losses of tiles",
-                                                  [tiles = batch.split.parts](Tile tile) {
-                                                    return tile < tiles ? kResultBytes : 0;
-                                                  })
-                                : results;
+  const BufferId sums =
+      several ? statement.array_on_first(batch.split.parts, "losses of tiles", kResultBytes)
+              : results;
   const BufferId gathered = statement.array("losses of a group", [groups](Tile tile) {
     return groups.members(tile).size() * kResultBytes;
   });
@@ -154,7 +121,7 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
         kernels::pull(pulls, {own}, logits.array,
                       logits.stored.pieces(mine.begin, 0, mine.size() * batch.row_bytes));
       },
-      [stored = logits.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); });
+      logits.bytes());
   const auto adding = [&statement](BufferId from, BufferId to) {
     return [vertex = totals_call(statement, from, to, 0, 1)](std::uint64_t count, Calls& calls) {
       program::Vertex call = vertex;
@@ -196,7 +163,7 @@ BufferId cross_entropy(Statement& statement, const MatrixArray& logits, const Lo
               if (const auto members = groups.members(tile); !members.empty())
                 add(members.size(), calls);
             });
-  const BufferId all = statement.array_on(0, "losses", leads.size() * kResultBytes);
+  const BufferId all = statement.array_on_first(1, "losses", leads.size() * kResultBytes);
   d.exchange(
       "losses", 1,
       [leads, all, of_group](Tile /*tile*/, Pulls& pulls) {

@@ -24,19 +24,13 @@ BufferId add_total(Statement& statement, const char* step, BufferId results, std
 /// adds its samples in order, each group of about sqrt(tiles with samples) tiles adds its tiles'
 /// sums in order, and tile 0 adds the groups' sums.
 float total_loss(std::span<const float> losses, std::uint32_t tiles);
-/// Sends such a sum on tile 0 to the host.
-void tell(plan::Description& description, bool testing, BufferId total);
+/// Sends two f32 on tile 0 to the host, such as such a sum: transfer `name`.
+void tell(plan::Description& description, std::string_view name, Place numbers);
 
-std::function<std::uint64_t(Tile)> label_bytes(const Statement& statement, std::uint32_t samples);
-/// An array for the labels of `samples` samples, in order on each tile. `fill` returns their values
-/// before the run.
-BufferId labels(Statement& statement, std::uint32_t samples,
-                const std::function<std::uint32_t(std::uint32_t sample)>& fill = {});
-/// Labels from the host: `feed` returns those of transfer `number`.
-using LabelFeed = std::function<std::uint32_t(std::uint64_t number, std::uint32_t sample)>;
-std::function<void(Tile, plan::HostPieces&)> fed_labels(const Statement& statement, BufferId labels,
-                                                        std::uint32_t samples,
-                                                        const LabelFeed& feed);
+/// The labels of batches of `samples` samples, in order on each tile. `label` returns them by
+/// number of the batch.
+using LabelOf = std::function<std::uint32_t(std::uint64_t number, std::uint32_t sample)>;
+Batch label_batch(const Statement& statement, std::uint32_t samples, const LabelOf& label);
 /// Adds softmax and cross-entropy of the rows of `logits`. Returns an array of two f32 on tile 0:
 /// the sum of losses over `loss.samples`, and the number of rows whose largest logit is the
 /// label's. `gradient`, if given, receives the gradient of the mean loss; in f16 it is multiplied

@@ -224,7 +224,7 @@ BufferId add_totals(Statement& statement, BufferId totals, plan::Copies copies) 
   BufferId sum{};
   statement.on_all([&] {
     const BufferId all =
-        statement.array_on(0, "totals of copies", std::uint64_t{kResultBytes} * copies.count);
+        statement.array_on_first(1, "totals of copies", std::uint64_t{kResultBytes} * copies.count);
     statement.description().exchange(
         "totals of copies", 1, [all, totals, copies](Tile /*tile*/, Pulls& pulls) {
           for (std::uint32_t copy = 0; copy < copies.count; ++copy)

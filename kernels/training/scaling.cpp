@@ -46,8 +46,8 @@ Scaling::Scaling(Statement& statement, const LossScaling& scaling, plan::Copies 
       scaling_(scaling),
       copies_(copies),
       skips_(skips),
-      state_(statement.array(
-          "loss scale", [copies](Tile tile) { return tile < copies.tiles ? sizeof(Scale) : 0; },
+      state_(statement.array_on_first(
+          copies.tiles, "loss scale", sizeof(Scale),
           [first = static_cast<float>(scaling.changes() ? scaling.first : scaling.scale)](
               Tile /*tile*/, std::span<std::byte> into) {
             const Scale state{first, first, 0, 1 / first, 0};
@@ -141,13 +141,6 @@ void Scaling::update(const Learning& learning, BufferId rate, Tile rate_tiles,
       calls.push_back(updating(statement_, learning, each, rate, state_));
     statement_.compute_on_all("update", std::move(calls));
   });
-}
-
-void Scaling::tell() const {
-  statement_.description().host(std::string(kScales), program::HostTransfer::Direction::write, 1,
-                                [state = state_](Tile /*tile*/, plan::HostPieces& pieces) {
-                                  pieces.push_back({{state, kElementBytes}, 2 * kElementBytes});
-                                });
 }
 
 }  // namespace tessera::training

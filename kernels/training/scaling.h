@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/training/learning.h"
+#include "kernels/training/loss.h"
 #include "kernels/training/results.h"
 
 namespace tessera::training {
@@ -49,7 +50,7 @@ class Scaling {
   void update(const Learning& learning, BufferId rate, Tile rate_tiles,
               const std::vector<Parameters>& parameters);
   /// Sends two f32 to the host: the scale of the step's gradients, and 1 if it was skipped.
-  void tell() const;
+  void tell() const { training::tell(statement_.description(), kScales, {state_, kElementBytes}); }
 
  private:
   /// Result of overflow detection: for each group of tiles a word on its first tile, nonzero if a

@@ -42,6 +42,17 @@ void pull_each(Pulls& pulls, BufferId into, std::span<const Tile> tiles, BufferI
   }
 }
 
+std::function<void(Tile, plan::HostPieces&)> Batch::pieces(BufferId array) const {
+  return [its = *this, array](Tile tile, plan::HostPieces& pieces) {
+    const std::uint32_t size = word(its.bytes(tile));
+    if (size == 0) return;
+    pieces.push_back(
+        {{array}, size, [fill = its.fill, tile](std::span<std::byte> into, std::uint64_t number) {
+           fill(tile, into, number);
+         }});
+  };
+}
+
 Codelet Statement::code(const std::string& name) const {
   const elf::KernelCode& its = name.starts_with("training_") ? code_.training : code_.sparse.sparse;
   return Codelet::of(its, description_, name, contexts());
@@ -126,38 +137,40 @@ MatrixArray Statement::matrix(std::uint32_t rows, std::uint32_t columns, std::st
     contents = [fill, made](Tile tile, std::span<std::byte> into) {
       fill_elements(made, tile, into, fill);
     };
-  made.array = array(
-      name, [stored = made.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); },
-      std::move(contents), keep);
+  made.array = array(name, made.bytes(), std::move(contents), keep);
   return made;
 }
 
-std::function<void(Tile, plan::HostPieces&)> Statement::fed(const MatrixArray& matrix,
-                                                            const Feed& feed) {
-  return [matrix, feed](Tile tile, plan::HostPieces& pieces) {
-    if (matrix.stored.bytes_on(tile) == 0) return;
-    pieces.push_back({{matrix.array},
-                      matrix.stored.bytes_on(tile),
-                      [feed, matrix, tile](std::span<std::byte> into, std::uint64_t number) {
-                        fill_elements(matrix, tile, into, [&](auto row, auto column) {
-                          return feed(number, row, column);
-                        });
-                      }});
-  };
+Batch Statement::batch(const MatrixArray& matrix, const Element& element) {
+  return {matrix.bytes(),
+          [matrix, element](Tile tile, std::span<std::byte> into, std::uint64_t number) {
+            fill_elements(matrix, tile, into,
+                          [&](auto row, auto column) { return element(number, row, column); });
+          }};
 }
 
-CallsOf Statement::elementwise(const std::string& name, const MatrixArray& matrix,
-                               Arguments leading) {
-  return [code = code(name), stored = matrix.stored, leading = std::move(leading)](Tile tile,
-                                                                                   Calls& calls) {
-    if (stored.bytes_on(tile) > 0) calls.add_by_size(code.all_over(leading, stored.bytes_on(tile)));
-  };
+BufferId Statement::batch_array(std::string_view name, const Batch& batch, plan::Copies copies,
+                                bool fed, bool keep) {
+  BufferId made{};
+  Contents first;
+  if (!fed)
+    first = [batch, of = copies.tiles](Tile tile, std::span<std::byte> into) {
+      batch.fill(tile % of, into.first(batch.bytes(tile % of)), tile / of);
+    };
+  on_all([&] {
+    made = array(
+        name,
+        [copies, bytes = batch.bytes](Tile tile) {
+          return tile < copies.tiles * copies.count ? bytes(tile % copies.tiles) : 0;
+        },
+        std::move(first), keep && !fed);
+  });
+  return made;
 }
 
-CallsOf Statement::clearing(BufferId array) {
-  return [code = code("training_clear"), array, bytes = description_.array(array).bytes](
-             Tile tile, Calls& calls) {
-    if (bytes(tile) > 0) calls.add_by_size(code.all_over({Place{array}, 0U}, bytes(tile)));
+CallsOf Statement::over(const Codelet& code, Bytes bytes, Arguments leading) {
+  return [code, bytes = std::move(bytes), leading = std::move(leading)](Tile tile, Calls& calls) {
+    if (bytes(tile) > 0) calls.add_by_size(code.all_over(leading, bytes(tile)));
   };
 }
 
@@ -228,8 +241,7 @@ GivenLines given(const MatrixArray& matrix) {
               pieces.push_back({piece.tile, {matrix.array, piece.offset}, piece.at, piece.bytes});
             return pieces;
           },
-          [stored = matrix.stored](Tile tile) -> std::uint64_t { return stored.bytes_on(tile); },
-          matrix.padded_rows, matrix.row_bytes()};
+          matrix.bytes(), matrix.padded_rows, matrix.row_bytes()};
 }
 
 WantedLines wanted(const MatrixArray& matrix) {

@@ -34,6 +34,18 @@ constexpr std::uint32_t bits_of(double value) {
 inline void fill_zeros(std::span<std::byte> into) { std::memset(into.data(), 0, into.size()); }
 
 using CallsOf = std::function<void(Tile, Calls&)>;
+using Bytes = std::function<std::uint64_t(Tile)>;  ///< on a tile
+using Contents = std::function<void(Tile, std::span<std::byte>)>;
+
+/// What batches bring to an array on the tiles of a copy of the network. Copy c of `count` takes
+/// number n * count + c as its n-th.
+struct Batch {
+  Bytes bytes;
+  std::function<void(Tile, std::span<std::byte>, std::uint64_t number)> fill;
+
+  /// Transfers of all batches from the host to `array`.
+  [[nodiscard]] std::function<void(Tile, plan::HostPieces&)> pieces(BufferId array) const;
+};
 
 /// The tile code of trainings. Must outlive descriptions.
 struct TileCode {
@@ -70,6 +82,9 @@ struct MatrixArray {
   [[nodiscard]] std::uint64_t row_bytes() const { return pitch * element_bytes(); }
   [[nodiscard]] std::uint64_t padded_bytes() const { return padded_rows * row_bytes(); }
   [[nodiscard]] gemm::RowArray lies() const { return {stored, array}; }
+  [[nodiscard]] Bytes bytes() const {
+    return [stored = stored](Tile tile) { return stored.bytes_on(tile); };
+  }
 };
 
 /// Source rows of a transposition, in any layout.
@@ -83,8 +98,8 @@ struct GivenLines {
   /// The places of bytes [begin, end) of a row. Bytes in several places are listed once for each.
   std::function<std::vector<Piece>(std::uint64_t row, std::uint64_t begin, std::uint64_t end)>
       pieces;
-  std::function<std::uint64_t(Tile)> bytes_on;  ///< bytes of all rows
-  std::uint64_t rows, row_bytes;                ///< rows that exist, and bytes of each
+  Bytes bytes_on;                 ///< bytes of all rows
+  std::uint64_t rows, row_bytes;  ///< rows that exist, and bytes of each
 };
 /// Destination rows of a transposition.
 struct WantedLines {
@@ -125,14 +140,20 @@ class Statement {
     return code(halves() ? name + "_f16" : name);
   }
 
-  using Bytes = std::function<std::uint64_t(Tile)>;
-  using Contents = std::function<void(Tile, std::span<std::byte>)>;
   BufferId array(std::string_view name, Bytes bytes, Contents contents = {}, bool keep = false) {
     return description_.array({name, std::move(bytes), keep, std::move(contents)});
   }
-  BufferId array_on(Tile tile, std::string_view name, std::uint64_t bytes) {
-    return array(name, [tile, bytes](Tile t) { return t == tile ? bytes : 0; });
+  /// An array of `bytes` on each of the tiles 0 to `tiles` - 1.
+  BufferId array_on_first(Tile tiles, std::string_view name, std::uint64_t bytes,
+                          Contents contents = {}, bool keep = false) {
+    return array(
+        name, [tiles, bytes](Tile tile) { return tile < tiles ? bytes : 0; }, std::move(contents),
+        keep);
   }
+  /// An array on the tiles of all copies for a part of the batches. If they are not `fed`, it holds
+  /// each copy's first one from the beginning.
+  BufferId batch_array(std::string_view name, const Batch& batch, plan::Copies copies, bool fed,
+                       bool keep);
 
   /// A matrix without an array.
   [[nodiscard]] MatrixArray shape(std::uint32_t rows, std::uint32_t columns) const;
@@ -140,15 +161,21 @@ class Statement {
   using Fill = std::function<double(std::uint64_t row, std::uint64_t column)>;
   MatrixArray matrix(std::uint32_t rows, std::uint32_t columns, std::string_view name,
                      const Fill& fill = {}, bool keep = false);
-  /// Transfers of a whole matrix from the host: `feed` returns elements of transfer `number`.
-  using Feed = std::function<double(std::uint64_t number, std::uint64_t row, std::uint64_t column)>;
-  static std::function<void(Tile, plan::HostPieces&)> fed(const MatrixArray& matrix,
-                                                          const Feed& feed);
+  /// Batches of a whole matrix: `element` returns elements of batch `number`.
+  using Element =
+      std::function<double(std::uint64_t number, std::uint64_t row, std::uint64_t column)>;
+  static Batch batch(const MatrixArray& matrix, const Element& element);
 
+  /// Calls on each tile's `bytes`, which all workers divide, passed after `leading` arguments.
+  static CallsOf over(const Codelet& code, Bytes bytes, Arguments leading);
   /// Calls on each tile's words of a matrix, passed after `leading` arguments.
-  CallsOf elementwise(const std::string& name, const MatrixArray& matrix, Arguments leading);
+  CallsOf elementwise(const std::string& name, const MatrixArray& matrix, Arguments leading) {
+    return over(code(name), matrix.bytes(), std::move(leading));
+  }
   /// Calls that zero an array on all its tiles.
-  CallsOf clearing(BufferId array);
+  CallsOf clearing(BufferId array) {
+    return over(code("training_clear"), description_.array(array).bytes, {Place{array}, 0U});
+  }
   /// Adds a step of these calls, in this order on each tile: on one copy's tiles, or on all tiles.
   void compute(std::string name, std::vector<CallsOf> calls) {
     add_calls(std::move(name), machine_.tiles, std::move(calls));
