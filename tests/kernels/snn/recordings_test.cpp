@@ -156,37 +156,4 @@ TEST_SUITE("cli") {
                                  2048, 4);
     CHECK(pooled.events == "0 0 0, 0 1 2047, 1 1 1072, 2 0 1025, 3 0 1026, ");
   }
-
-  TEST_CASE("sets that do not go with the config are refused") {
-    const CommandFolder folder{{"a.json", kRecorded}};
-    write_nmnist(folder);
-    folder.write("y.npy", numpy_file("|i1", "2,", std::string("\0\1", 2)));
-    const auto refused = [&](const std::string& set, const std::string& message) {
-      check_refused(folder, "run a.json --set workload.data." + set, {message});
-    };
-    refused("recordings=Train/1",
-            "workload.data.recordings: Train/1: found '00002.bin' in "
-            "it, allowed the folders 0 to 9");
-    refused("recordings=Train --set workload.data.step_microseconds=0",
-            "workload.data.step_microseconds: found 0, allowed 1 to 1000000000");
-    refused("recordings=Train --set workload.data.resolution=35",
-            "workload.data.resolution: found 35, allowed up to the sensor's 34");
-    refused("recordings=Train --set workload.data.labels=y.npy",
-            "workload.data.labels: found with recordings, which have labels");
-    refused("recordings=Train --set workload.data.rate=0.5", "workload.data.rate: found 0.5");
-    refused("recordings=Train --set workload.data.polarity=off",
-            "workload.data.polarity: found \"off\", allowed both, merged, on");
-    check_refused(
-        folder, "run --set workload.data.polarity=merged " TESSERA_SOURCE "/configs/runs/snn.json",
-        {"workload.data.polarity: found \"merged\"", "workload.data.recordings"});
-    refused("recordings=Tran", "workload.data.recordings");
-    const std::string shd = "kind=shd --set workload.data.recordings=Train ";
-    refused(shd, "Train");
-    refused(shd + "--set workload.data.polarity=merged",
-            "workload.data.polarity: found \"merged\"");
-    write_in(folder, "Train/1/00002.bin", nmnist_file({{1, 40, 0}}));
-    refused("recordings=Train",
-            "workload.data.recordings: Train/1/00002.bin: byte 0: found an event at x 40 y 0, "
-            "allowed 0 to 33");
-  }
 }
