@@ -251,8 +251,8 @@ class Statement {
       if (const std::uint32_t copies = s.gradient_copies(*its); copies > 1)
         calls.add_by_size(
             s.all("snn_sum", {Place{s.gradients}, Place{s.gradients}, words, words * 8, copies}));
-      const training::Stretch stretch{s.weights,       s.weights,        s.gradients,
-                                      s.first_moments, s.second_moments, 2ULL * words};
+      const training::Stretch stretch{
+          {s.weights, s.weights, s.gradients, s.first_moments, s.second_moments}, 2ULL * words};
       calls.add_by_size(
           s.codelet(learning.adam() ? "training_adam" : "training_momentum")
               .all_over(training::update_arguments(learning, stretch, {s.rate}), words * 8ULL));

@@ -47,9 +47,7 @@ std::optional<Stretch> Parameters::share(Tile tile) const {
 }
 
 std::optional<Stretch> Parameters::share(Tile tile, std::uint32_t copy) const {
-  Stretch all{weights, masters, gradient, first, second, count(tile % copies.tiles)};
-  all.type = type;
-  all.gradients = gradients;
+  const Stretch all{*this, count(tile % copies.tiles)};
   if (all.count == 0) return std::nullopt;
   return copies.count == 1 ? all : all.share(copies.count, copy);
 }

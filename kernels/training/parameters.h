@@ -11,18 +11,21 @@ namespace tessera::training {
 
 struct Learning;
 
-/// A layer's parameters on one tile, with their training state: `count` elements, whole words,
-/// padded with zeros.
-struct Stretch {
+/// Arrays of a layer's parameters, with their training state.
+struct ParameterArrays {
   BufferId weights{};   ///< operands of products, in matrices' type
   BufferId masters{};   ///< f32, changed by gradients; rounded to f16 weights, or the f32 weights
   BufferId gradient{};  ///< only if trained, as are the moments
-  BufferId first{}, second{};  ///< moments; SGD has one
+  BufferId first{}, second{};                    ///< moments; SGD has one
+  program::Type type = program::Type::f32;       ///< type of weights
+  program::Type gradients = program::Type::f32;  ///< type of the gradient
+};
+
+/// Parameters on one tile: `count` elements, whole words, padded with zeros.
+struct Stretch : ParameterArrays {
   std::uint64_t count = 0;
   std::uint64_t begin = 0;  ///< first parameter, if this is a share of a tile's; arrays of
                             ///< masters (apart from weights) and moments hold the share only
-  program::Type type = program::Type::f32;       ///< type of weights
-  program::Type gradients = program::Type::f32;  ///< type of the gradient
 
   [[nodiscard]] Place at(BufferId buffer, program::Type of) const {
     return {buffer, word(begin * data::element_bytes(of))};
@@ -46,12 +49,9 @@ constexpr std::uint64_t kNoNumber = ~std::uint64_t{0};
 
 /// Arrays of a layer's parameters. Each copy of the layer has the same weights; moments, and
 /// masters apart from weights, exist on a tile only for its copy's share.
-struct Parameters {
-  BufferId weights{}, masters{}, gradient{}, first{}, second{};
-  std::function<std::uint64_t(Tile)> count;      ///< on a tile of a copy, in whole words; 0: none
-  Numbering numbers;                             ///< empty: not needed
-  program::Type type = program::Type::f32;       ///< type of weights
-  program::Type gradients = program::Type::f32;  ///< type of the gradient
+struct Parameters : ParameterArrays {
+  std::function<std::uint64_t(Tile)> count;  ///< on a tile of a copy, in whole words; 0: none
+  Numbering numbers;                         ///< empty: not needed
   plan::Copies copies;
 
   [[nodiscard]] program::Type master_type() const {
