@@ -59,7 +59,7 @@ class RestLines {
   };
   [[nodiscard]] InLine place(std::uint64_t row, std::uint64_t column) const {
     const std::uint64_t block = from_->block;
-    const std::uint64_t e = from_->number(row / block, column / block);
+    const std::uint64_t e = from_->number(row, column);
     const std::uint64_t along = (from_->of.down() ? row : column) % block;
     const std::uint64_t across = (from_->of.down() ? column : row) % block;
     return {place_[e] * a_block_ + along / line_ * block + across, along % line_};

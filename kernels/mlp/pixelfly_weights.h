@@ -11,24 +11,6 @@
 /// Layouts of the weights of a pixelfly layer: at rest, and as its products read them.
 namespace tessera::mlp {
 
-/// A block's number in distribution order, by its row and column.
-class BlockNumbers {
- public:
-  explicit BlockNumbers(const pixelfly::Sampled& gradient) {
-    for (std::uint64_t e = 0; e < gradient.blocks.size(); ++e)
-      numbers_.emplace(std::pair{gradient.row(e), gradient.column(e)}, e);
-  }
-  [[nodiscard]] std::uint64_t operator()(std::uint64_t row, std::uint64_t column) const {
-    return numbers_.at({word(row), word(column)});
-  }
-  [[nodiscard]] bool contains(std::uint64_t row, std::uint64_t column) const {
-    return numbers_.count({word(row), word(column)}) != 0;
-  }
-
- private:
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> numbers_;
-};
-
 /// Layout of weights at rest: blocks in the distribution and order of their gradients, in equal
 /// parts on all tiles.
 struct StoredLayout {
@@ -36,16 +18,22 @@ struct StoredLayout {
       : of(gradient),
         block(gradient.partition.shape.block),
         element_bytes(gradient.partition.shape.bytes()),
-        storage(gradient.results()),
-        number(gradient) {}
+        storage(gradient.results()) {
+    for (std::uint64_t e = 0; e < blocks(); ++e)
+      numbers_.emplace(std::pair{of.row(e), of.column(e)}, e);
+  }
 
   [[nodiscard]] bool holds(std::uint64_t row, std::uint64_t column) const {
-    return number.contains(row / block, column / block);
+    return numbers_.contains(at(row, column));
   }
   [[nodiscard]] std::uint64_t blocks() const { return of.blocks.size(); }
   /// The element's number in the storage.
   [[nodiscard]] std::uint64_t element(std::uint64_t row, std::uint64_t column) const {
-    return number(row / block, column / block) * of.area() + of.number(row % block, column % block);
+    return number(row, column) * of.area() + of.number(row % block, column % block);
+  }
+  /// The number of the element's block.
+  [[nodiscard]] std::uint64_t number(std::uint64_t row, std::uint64_t column) const {
+    return numbers_.at(at(row, column));
   }
   [[nodiscard]] std::uint64_t elements_on(Tile tile) const {
     return storage.bytes_on(tile) / element_bytes;
@@ -55,7 +43,13 @@ struct StoredLayout {
   std::uint32_t block;
   std::uint64_t element_bytes;
   EvenStorage storage;
-  BlockNumbers number;
+
+ private:
+  using Block = std::pair<std::uint32_t, std::uint32_t>;  ///< block row and column
+  [[nodiscard]] Block at(std::uint64_t row, std::uint64_t column) const {
+    return {word(row / block), word(column / block)};
+  }
+  std::map<Block, std::uint64_t> numbers_;
 };
 
 /// The values of a product's matrix in an array: blocks in the product's distribution order, each
