@@ -347,14 +347,18 @@ void Arrays::clear(Calls& calls, Place place, std::uint64_t bytes) const {
   calls.add(all("snn_clear", {place, words, ceil_div(words, contexts())}));
 }
 
-void Arrays::tick(Calls& calls, std::uint32_t keep, std::uint32_t change) const {
-  calls.add(one("snn_tick", {Place{clock}, keep, change}));
+void Arrays::tick(BufferId which, Tile tile, std::uint32_t keep, std::uint32_t change,
+                  Calls& calls) const {
+  const Neurons* const its = neurons(tile);
+  if (which == clock ? works(tile) : its != nullptr && recomputes(*its))
+    calls.add(one("snn_tick", {Place{which}, keep, change}));
 }
 
-void Arrays::tick_stretch(Calls& calls, Tile tile, std::uint32_t keep, std::uint32_t change) const {
-  const Neurons* const its = neurons(tile);
-  if (its != nullptr && recomputes(*its))
-    calls.add(one("snn_tick", {Place{stretch_clock}, keep, change}));
+void Arrays::fetch_lists(Tile tile, bool own, Calls& calls) const {
+  for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
+    fetch(calls, v, by_vector[v].list, slot, 0);
+    if (own && v > 0) fetch(calls, v, by_vector[v].own, slot, 1);
+  });
 }
 
 void Arrays::fetch(Calls& calls, VectorId vector, const Slices& to, std::uint64_t slot,

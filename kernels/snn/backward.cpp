@@ -7,21 +7,13 @@ namespace tessera::snn {
 /// Prepares the first backward step: fetches the last step's lists, clears all gradients but those
 /// of the outputs.
 void Arrays::turn_round(Tile tile, Calls& calls) const {
-  if (works(tile)) tick(calls, 0, steps() - 1);
-  fetch_back(tile, calls);
+  tick(clock, tile, 0, steps() - 1, calls);
+  fetch_lists(tile, true, calls);
   for_lists(last(), tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     if (leads_on(v)) clear(calls, by_vector[v].gradients[slot], gradient_bytes(v));
   });
   for_lists(last(), tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     place_gradients(v, slot, calls);
-  });
-}
-
-/// Fetches the lists that the clock's step receives and those that it makes (`own`).
-void Arrays::fetch_back(Tile tile, Calls& calls) const {
-  for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
-    fetch(calls, v, by_vector[v].list, slot, 0);
-    if (v > 0) fetch(calls, v, by_vector[v].own, slot, 1);
   });
 }
 
@@ -188,9 +180,8 @@ void Arrays::step_back(Tile tile, Calls& calls) const {
   for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     calls.add(all("snn_displace", {by_vector[v].own[slot], 0U, 0U, by_vector[v].by_neuron[slot]}));
   });
-  if (works(tile)) tick(calls, ~0U, ~0U);
-  tick_stretch(calls, tile, ~0U, ~0U);
-  fetch_back(tile, calls);
+  tick_both(tile, ~0U, calls);
+  fetch_lists(tile, true, calls);
   for_lists(1, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
     place_gradients(v, slot, calls);
   });

@@ -154,12 +154,12 @@ void Arrays::end_step(Tile tile, Calls& calls) const {
   for_homes(0, tile, [&](std::uint32_t /*sample*/, std::uint64_t slot) {
     fetch(calls, 0, by_vector[0].list, slot, 1);
   });
-  if (works(tile)) tick(calls, ~0U, 1);
+  tick(clock, tile, ~0U, 1, calls);
 }
 
 /// Clears clocks, states, gradients and lists; fetches the first events.
 void Arrays::begin(Tile tile, bool trains, Calls& calls) const {
-  if (works(tile)) tick(calls, 0, 0);
+  tick(clock, tile, 0, 0, calls);
   if (const Neurons* const its = neurons(tile)) {
     clear(calls, {states}, slot_bytes(*its));
     if (kind(*its) == NeuronKind::integrator) clear(calls, {sums}, value_bytes(*its));

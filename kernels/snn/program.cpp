@@ -192,33 +192,24 @@ class Statement {
   /// Backward pass of `steps` steps, the last one at the clock: recomputes states from their
   /// checkpoint, without a search for spikes, as lists are stored; then goes back.
   void go_back(std::uint32_t steps) {
-    const auto fetch = [](const Arrays& s, Tile tile, Calls& calls) {
-      s.for_lists(0, tile, [&](VectorId v, std::uint32_t /*sample*/, std::uint64_t slot) {
-        s.fetch(calls, v, s.by_vector[v].list, slot, 0);
-      });
-    };
-    const auto tick = [](const Arrays& s, Tile tile, std::uint32_t change, Calls& calls) {
-      if (s.works(tile)) s.tick(calls, ~0U, change);
-      s.tick_stretch(calls, tile, ~0U, change);
-    };
-    compute("to checkpoint", [steps, fetch](const Arrays& s, Tile tile, Calls& calls) {
-      if (s.works(tile)) s.tick(calls, ~0U, 1 - steps);
-      s.tick_stretch(calls, tile, 0, 0);
+    compute("to checkpoint", [steps](const Arrays& s, Tile tile, Calls& calls) {
+      s.tick(s.clock, tile, ~0U, 1 - steps, calls);
+      s.tick(s.stretch_clock, tile, 0, 0, calls);
       s.save_or_restore(tile, "snn_restore", calls);
-      fetch(s, tile, calls);
+      s.fetch_lists(tile, false, calls);
     });
     d_.repeat(steps, [&] {
       exchange("spikes again",
                [](const Arrays& s, Tile t, Pulls& pulls) { s.pull_lists(t, true, pulls); });
-      compute("states again", [fetch, tick](const Arrays& s, Tile tile, Calls& calls) {
+      compute("states again", [](const Arrays& s, Tile tile, Calls& calls) {
         s.update(tile, true, calls);
-        tick(s, tile, 1, calls);
-        fetch(s, tile, calls);
+        s.tick_both(tile, 1, calls);
+        s.fetch_lists(tile, false, calls);
       });
     });
-    compute("turn again", [fetch, tick](const Arrays& s, Tile tile, Calls& calls) {
-      tick(s, tile, ~0U, calls);
-      fetch(s, tile, calls);
+    compute("turn again", [](const Arrays& s, Tile tile, Calls& calls) {
+      s.tick_both(tile, ~0U, calls);
+      s.fetch_lists(tile, false, calls);
     });
     d_.repeat(steps, [this] { backward(); });
   }

@@ -199,8 +199,16 @@ struct Arrays : Layout {
   }
   [[nodiscard]] training::Codelet codelet(const std::string& name) const;
   void clear(Calls& calls, Place place, std::uint64_t bytes) const;
-  void tick(Calls& calls, std::uint32_t keep, std::uint32_t change) const;
-  void tick_stretch(Calls& calls, Tile tile, std::uint32_t keep, std::uint32_t change) const;
+  /// Sets a clock, on tiles that have it, to (clock & keep) + change.
+  void tick(BufferId which, Tile tile, std::uint32_t keep, std::uint32_t change,
+            Calls& calls) const;
+  /// Moves both clocks by `change` steps.
+  void tick_both(Tile tile, std::uint32_t change, Calls& calls) const {
+    tick(clock, tile, ~0U, change, calls);
+    if (plan.checkpoint_steps > 0) tick(stretch_clock, tile, ~0U, change, calls);
+  }
+  /// Fetches the lists that the clock's step receives; with `own` those that it makes, too.
+  void fetch_lists(Tile tile, bool own, Calls& calls) const;
   void fetch(Calls& calls, VectorId vector, const Slices& to, std::uint64_t slot,
              std::uint32_t ahead) const;
 
@@ -234,7 +242,6 @@ struct Arrays : Layout {
                      Pulls& pulls) const;
   [[nodiscard]] program::Vertex published_step(const Neurons& its, const Arguments& time) const;
   [[nodiscard]] program::Vertex step_of_bits(const Neurons& its, const Arguments& time) const;
-  void fetch_back(Tile tile, Calls& calls) const;
   void place_gradients(VectorId vector, std::uint64_t slot, Calls& calls) const;
   void add_state_gradient(const Neurons& its, Calls& calls) const;
   void add_sum(Place parts, Place sum, std::uint64_t bytes, std::uint64_t count,
