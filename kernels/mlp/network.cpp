@@ -56,8 +56,6 @@ double bound_of(double added) { return 1 / std::sqrt(std::max(added, 1.0)); }
 /// or changes signs of inputs, so that stacks differ.
 double initial_factor(std::uint64_t seed, std::size_t product, const Linear& linear,
                       std::uint64_t at) {
-  if (at >= linear.parameters() - linear.outputs)
-    return initial_weight(seed, product, bound_of(linear.inputs), at);
   const butterfly::Problem problem = linear.factors(1);
   const std::uint64_t each = problem.twiddle_parameters();
   const std::uint64_t pair = at / each;
@@ -72,8 +70,6 @@ double initial_factor(std::uint64_t seed, std::size_t product, const Linear& lin
 
 double initial_diagonal(std::uint64_t seed, std::size_t product, const Linear& linear,
                         std::uint64_t at) {
-  if (at >= linear.parameters() - linear.outputs)
-    return initial_weight(seed, product, bound_of(linear.inputs), at);
   switch (at / linear.factors(1).features % kDiagonals) {
     case 0:
       return initial_weight(seed, product, 1, at) < 0 ? -1 : 1;
@@ -278,11 +274,12 @@ std::vector<double> initial_parameters(std::uint64_t seed, std::size_t product,
     if (linear.learns_gamma()) values.push_back(static_cast<float>(*linear.layer.gamma));
     return values;
   }
-  while (values.size() < linear.parameters()) {
-    const std::uint64_t at = values.size();
-    if (linear.layer.kind == LayerKind::butterfly)
+  const std::uint64_t count = linear.parameters();
+  for (std::uint64_t at = 0; at < count; ++at) {
+    const bool is_bias = linear.by_rows() && at >= count - linear.outputs;
+    if (linear.layer.kind == LayerKind::butterfly && !is_bias)
       values.push_back(initial_factor(seed, product, linear, at));
-    else if (linear.layer.kind == LayerKind::fastfood)
+    else if (linear.layer.kind == LayerKind::fastfood && !is_bias)
       values.push_back(initial_diagonal(seed, product, linear, at));
     else
       values.push_back(initial_weight(seed, product, bound_of(linear.inputs), at));
