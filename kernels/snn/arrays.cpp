@@ -18,11 +18,6 @@ void fill_word(std::uint32_t value, Bytes into) {
   std::memcpy(into.data(), &value, sizeof value);
 }
 
-/// Writes a list.
-void copy(const ActivityProfile::Words& list, Bytes into) {
-  std::memcpy(into.data(), list.data(), list.size() * sizeof list[0]);
-}
-
 class Maker {
  public:
   Maker(plan::Description& description, const Subject& subject, const Plan& plan)
@@ -119,7 +114,7 @@ class Maker {
     Arrays::Vector& of = s_->by_vector[v];
     const std::uint64_t each = s_->stride(v);
     const Expected made = [v](auto& stated, auto sample, Bytes into) {
-      copy(stated.made(v, sample), into);
+      write_list(stated.made(v, sample), into);
     };
     of.list = of_homes("spikes", v, each, {}, false, made);
     Fill events;
@@ -129,7 +124,7 @@ class Maker {
       };
     const Expected stored = [v, each](auto& stated, auto sample, Bytes into) {
       for (std::size_t slot = 0; slot * each < into.size(); ++slot)
-        copy(stated.stored(v, sample, slot), into.subspan(slot * each, each));
+        write_list(stated.stored(v, sample, slot), into.subspan(slot * each, each));
     };
     of.stored = of_homes("spikes of all steps", v, (s_->steps() + 1) * each, events, true, stored);
     of.totals = of_homes(
@@ -256,7 +251,7 @@ class Maker {
         [source](auto& l, auto& n, auto& stated, Bytes into) {
           const VectorId v = l.sources(n.layer)[source];
           for (std::uint32_t b = 0; b < l.batch(); ++b)
-            copy(stated.taken(v, b), into.subspan(b * l.stride(v)));
+            write_list(stated.taken(v, b), into.subspan(b * l.stride(v)));
         });
   }
 

@@ -202,12 +202,9 @@ class SnnCheck {
       const std::uint32_t slots = options_.time_steps + 1;
       const Words found = words_of(tensors_, lists_name(v), threads_);
       Words expected = found;  // words behind the ids are undefined
-      for (std::size_t i = 0; i < found.size(); i += words) {
-        const List& list = network_->list(v, i / words / slots, word(i / words % slots));
-        expected[i] = list.spikes;
-        expected[i + 1] = word(list.ids.size());
-        std::ranges::copy(list.ids, &expected[i + kListHeader]);
-      }
+      for (std::size_t i = 0; i < found.size(); i += words)
+        write_list(network_->list(v, i / words / slots, word(i / words % slots)),
+                   std::as_writable_bytes(std::span(expected).subspan(i, words)));
       const auto says = [&](const kernels::Compared& one) {
         const std::uint32_t* const is = &found[one.row * words];
         const std::uint32_t* const wanted = &expected[one.row * words];

@@ -18,17 +18,20 @@ std::uint32_t chance_of(std::uint64_t seed, VectorId vector, std::uint32_t sampl
   return static_cast<std::uint32_t>(data::random_bits(seed, kStream, which));
 }
 
+void write_list(const List& list, std::span<std::byte> into) {
+  const std::array<std::uint32_t, kListHeader> header{list.spikes, word(list.ids.size())};
+  std::memcpy(into.data(), header.data(), sizeof header);
+  std::ranges::copy(std::as_bytes(std::span(list.ids)), into.data() + sizeof header);
+}
+
 void fill_events(const Data& data, std::uint64_t sample, std::uint32_t steps,
                  std::span<std::byte> into) {
   const std::uint32_t words = list_words(data.max_events());
   std::memset(into.data(), 0, into.size());
   for (std::uint32_t t = 0; t < steps; ++t) {
-    const std::vector<std::uint32_t> ids = data.events(sample, t);
-    std::byte* const list = into.data() + std::size_t{t} * words * 4;
-    const std::uint32_t count = word(ids.size());
-    std::memcpy(list, &count, sizeof count);
-    std::memcpy(list + 4, &count, sizeof count);
-    std::ranges::copy(std::as_bytes(std::span(ids)), list + std::size_t{kListHeader} * 4);
+    List list{data.events(sample, t)};
+    list.spikes = word(list.ids.size());
+    write_list(list, into.subspan(std::size_t{t} * words * 4));
   }
 }
 
@@ -37,7 +40,7 @@ void fill_marks(const Layout& layout, const ActivityProfile& stated, VectorId ve
   const Plan& plan = layout.plan;
   const ListPlan& list = plan.lists[vector];
   const Interval marks = list.part(word(site % list.spread));
-  const ActivityProfile::Words& neurons =
+  const std::vector<std::uint32_t>& neurons =
       ActivityProfile::of(stated.marks[vector], site / list.spread);
   if (!plan.bits()) {
     std::memcpy(into.data(), &neurons[marks.begin], marks.size() * 4);
@@ -55,7 +58,7 @@ void fill_marks(const Layout& layout, const ActivityProfile& stated, VectorId ve
 void fill_found(const Layout& layout, const ActivityProfile& stated, VectorId vector,
                 std::uint32_t sample, std::span<std::byte> into) {
   const std::uint32_t capacity = layout.site_capacity(vector);
-  const ActivityProfile::Words& neurons = ActivityProfile::of(stated.marks[vector], sample);
+  const std::vector<std::uint32_t>& neurons = ActivityProfile::of(stated.marks[vector], sample);
   std::memset(into.data(), 0, into.size());
   const ListPlan& list = layout.plan.lists[vector];
   for (std::uint32_t s = 0; s < list.spread; ++s) {
@@ -77,8 +80,7 @@ void fill_listed(const Layout& layout, const ActivityProfile& stated, const Neur
                  std::span<std::byte> into) {
   fill_unlisted(into);
   for (std::uint32_t b = 0; b < layout.batch(); ++b) {
-    const ActivityProfile::Words& list = stated.made(neurons.layer + 1, b);
-    for (const std::uint32_t id : std::span(list).subspan(kListHeader))
+    for (const std::uint32_t id : stated.made(neurons.layer + 1, b).ids)
       if (id >= neurons.begin && id < neurons.end)
         std::memset(into.data() + (std::size_t{b} * 2 * neurons.pairs() + id - neurons.begin) * 4,
                     0, 4);

@@ -17,6 +17,9 @@ constexpr std::uint32_t list_words(std::uint32_t capacity) {
   return round_up(kListHeader + capacity, 2U);
 }
 
+/// Writes a list, in the order of a tile.
+void write_list(const List& list, std::span<std::byte> into);
+
 /// The list found by a worker or a tile: a header of four words, the ids.
 constexpr std::uint32_t kFoundHeader = 16;
 constexpr std::uint32_t found_bytes(std::uint32_t capacity) {

@@ -13,13 +13,6 @@
 /// and reach exactly its weights: with one rounding more, a neuron at its threshold would differ.
 namespace tessera::snn {
 
-/// Spikes of a vector in one step of one sample.
-struct List {
-  std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
-  std::uint32_t spikes = 0;
-  std::uint32_t left_out = 0;  ///< sum of the marks of neurons without room
-};
-
 /// Settings of a run that are not part of the network.
 struct Setting {
   std::uint64_t seed = 1;  ///< for random choices
@@ -70,8 +63,7 @@ class PlainNetwork {
   void update();
 
   [[nodiscard]] const Network& network() const { return network_; }
-  /// The list in a slot of a vector: the inputs' events of that step, a layer's spikes of the step
-  /// before.
+  [[nodiscard]] const Lists& lists() const { return lists_; }
   [[nodiscard]] const List& list(VectorId vector, std::size_t sample, std::uint32_t slot) const {
     return lists_[vector][sample][slot];
   }
@@ -115,9 +107,9 @@ class PlainNetwork {
   const Plan& plan_;
   Setting setting_;
   HostThreads& threads_;
-  std::vector<std::vector<std::vector<List>>> lists_;  ///< [vector][sample][slot]
-  std::vector<std::vector<States>> states_;            ///< [layer][sample]
-  std::vector<Values> logit_gradients_;                ///< [sample]
+  Lists lists_;
+  std::vector<std::vector<States>> states_;  ///< [layer][sample]
+  std::vector<Values> logit_gradients_;      ///< [sample]
   // Gradients:
   std::vector<std::vector<Values>> of_states_, of_second_, of_inputs_;  ///< [layer][sample]
   std::vector<std::vector<Values>> of_spikes_;  ///< [vector][sample], by place in the list

@@ -42,12 +42,6 @@ std::uint64_t missing_bytes(const plan::Found& found, const MachineConfig& machi
   return needed == 0 ? UINT64_MAX : std::max(needed, room + 1) - room;
 }
 
-ActivityProfile::Words words_of(const List& list) {
-  ActivityProfile::Words words{list.spikes, static_cast<std::uint32_t>(list.ids.size())};
-  words.insert(words.end(), list.ids.begin(), list.ids.end());
-  return words;
-}
-
 }  // namespace
 
 Snn::Snn(Options options, MachineCosts& costs)
@@ -258,29 +252,16 @@ void Snn::expect() {
     }
     network.look(batch,
                  [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
-    const auto lists = std::make_shared<const ActivityProfile::Lists>(
-        lists_of(network, samples, looked.time_steps));
+    const auto lists = std::make_shared<Lists>(network.lists());
+    // Inputs have the empty slot after the last step only if all time steps were run.
+    if (looked.time_steps < options_.time_steps)
+      for (std::vector<List>& slots : lists->front()) slots.pop_back();
     for (std::uint64_t i = number; i < moments; i += batches) {
       const std::uint64_t step = (2 * i + 1) * steps / (2 * moments) / batches;
       stated_.push_back(stated_of(network, samples, static_cast<std::uint32_t>(step)));
       stated_.back().lists = lists;
     }
   }
-}
-
-/// Lists after `steps` steps. Inputs have the empty slot after the last step only if all time
-/// steps were run.
-ActivityProfile::Lists Snn::lists_of(const PlainNetwork& network, std::uint64_t samples,
-                                     std::uint32_t steps) const {
-  ActivityProfile::Lists lists(plan_.lists.size());
-  for (VectorId v = 0; v < lists.size(); ++v) {
-    const std::uint32_t slots = steps + (v > 0 || steps == options_.time_steps ? 1 : 0);
-    lists[v].resize(samples);
-    for (std::size_t b = 0; b < samples; ++b)
-      for (std::uint32_t slot = 0; slot < slots; ++slot)
-        lists[v][b].push_back(words_of(network.list(v, b, slot)));
-  }
-  return lists;
 }
 
 ActivityProfile Snn::stated_of(const PlainNetwork& network, std::uint64_t samples,

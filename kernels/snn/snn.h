@@ -76,27 +76,34 @@ Network make_network(const Options& options, std::uint32_t inputs, double events
 /// "; it goes with --set ...": options that fit a network read from a file; else empty.
 std::string suiting(const Options& options, const Network& network);
 
+/// Spikes of a vector in one step of one sample.
+struct List {
+  std::vector<std::uint32_t> ids;  ///< spikes, then carriers of gradient
+  std::uint32_t spikes = 0;
+  std::uint32_t left_out = 0;  ///< sum of the marks of neurons without room
+};
+/// Lists by vector, sample and slot. A slot holds the inputs' events of that step, a layer's spikes
+/// of the step before.
+using Lists = std::vector<std::vector<std::vector<List>>>;
+
 /// Expected lists and marks of one step of some samples.
 struct ActivityProfile {
-  using Words = std::vector<std::uint32_t>;
-  /// Lists of all steps (number of spikes, number of ids, ids) by vector, sample and slot, as in
-  /// PlainNetwork::list.
-  using Lists = std::vector<std::vector<std::vector<Words>>>;
   std::uint32_t step = 0;
   std::shared_ptr<const Lists> lists;
-  std::vector<std::vector<Words>> marks;  ///< by neuron: kSpikeMark, kCarrierMark or 0; not inputs
+  /// Of layers, by vector, sample and neuron: kSpikeMark, kCarrierMark or 0.
+  std::vector<std::vector<std::vector<std::uint32_t>>> marks;
 
   /// Samples repeat to fill the batch; the last slot stands for all later ones.
-  [[nodiscard]] const Words& stored(VectorId vector, std::uint64_t sample, std::size_t slot) const {
-    const std::vector<Words>& slots = of((*lists)[vector], sample);
+  [[nodiscard]] const List& stored(VectorId vector, std::uint64_t sample, std::size_t slot) const {
+    const std::vector<List>& slots = of((*lists)[vector], sample);
     return slots[std::min(slot, slots.size() - 1)];
   }
   /// The list that the step receives.
-  [[nodiscard]] const Words& taken(VectorId vector, std::uint64_t sample) const {
+  [[nodiscard]] const List& taken(VectorId vector, std::uint64_t sample) const {
     return stored(vector, sample, step);
   }
   /// The list that the step makes; for inputs the one that it receives.
-  [[nodiscard]] const Words& made(VectorId vector, std::uint64_t sample) const {
+  [[nodiscard]] const List& made(VectorId vector, std::uint64_t sample) const {
     return stored(vector, sample, vector == 0 ? step : step + 1);
   }
   template <class Item>
@@ -148,8 +155,6 @@ class Snn : public Workload {
   [[nodiscard]] nlohmann::ordered_json raster(const TensorReader& tensors) const;
   [[nodiscard]] Setting setting() const;
   void expect();
-  [[nodiscard]] ActivityProfile::Lists lists_of(const PlainNetwork& network, std::uint64_t samples,
-                                                std::uint32_t steps) const;
   [[nodiscard]] ActivityProfile stated_of(const PlainNetwork& network, std::uint64_t samples,
                                           std::uint32_t step) const;
   /// Chooses plan_ and returns its prediction.
