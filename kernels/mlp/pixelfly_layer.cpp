@@ -55,7 +55,7 @@ class PixelflyLayer : public Layer {
   PixelflyLayer(training::Statement& statement, const LayerContext& context,
                 const PixelflyPlan& plan)
       : statement_(statement),
-        sparse_{statement.description(), statement.tile_code().sparse, statement.contexts()},
+        sparse_(statement.sparse()),
         context_(context),
         plan_(plan),
         w_rest_(std::make_shared<const StoredLayout>(plan.gradients.dw)),

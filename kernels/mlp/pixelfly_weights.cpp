@@ -153,10 +153,10 @@ BufferId PixelflyGamma::multiply(BufferId weights) {
                  pulls.push_back({{to}, 0, {from}, sizeof(float)});
                });
   if (!scaling_ && parameter_)
-    scaling_.emplace(sparse(), statement_.type(), gamma_, runs_);
+    scaling_.emplace(statement_.sparse(), statement_.type(), gamma_, runs_);
   else if (!scaling_)
-    scaling_.emplace(sparse(), statement_.type(), fixed_, runs_);
-  const BufferId copies = sparse().stored(w_->storage, "weights times gamma");
+    scaling_.emplace(statement_.sparse(), statement_.type(), fixed_, runs_);
+  const BufferId copies = statement_.sparse().stored(w_->storage, "weights times gamma");
   d.compute("scale", tiles, [scaling = *scaling_, weights, copies](Tile tile, Calls& calls) {
     scaling.add(calls, tile, weights, copies);
   });
@@ -176,8 +176,9 @@ void PixelflyGamma::add_gradients(const Parameters& w) {
       statement_.array_on_first(tiles, "gamma gradients", contexts * sizeof(float));
   const BufferId sums = statement_.array_on_first(tiles, "gamma gradient", kSumBytes);
   d.compute("gradients of parts", tiles,
-            [=, scaling = *scaling_, code = pixelfly::Scaling::gradient_code(sparse(), w.gradients),
-             adds = sparse().codelet("gamma_sum"), of = w.gradient,
+            [=, scaling = *scaling_,
+             code = pixelfly::Scaling::gradient_code(statement_.sparse(), w.gradients),
+             adds = statement_.sparse().codelet("gamma_sum"), of = w.gradient,
              weights = w.weights](Tile tile, Calls& calls) {
               scaling.add_gradients(calls, tile, code, of, weights, workers);
               calls.add(pixelfly::sum_of(adds, workers, contexts, sums));
@@ -198,7 +199,8 @@ void PixelflyGamma::add_up(BufferId sums) {
     });
     statement_.description().compute(
         "gamma gradients", tiles,
-        [of, received, into, code = sparse().codelet("gamma_sum")](Tile tile, Calls& calls) {
+        [of, received, into, code = statement_.sparse().codelet("gamma_sum")](Tile tile,
+                                                                              Calls& calls) {
           if (const auto count = of(tile).size(); count > 0)
             calls.add(pixelfly::sum_of(code, received, count, into));
         });

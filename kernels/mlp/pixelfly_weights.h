@@ -123,9 +123,6 @@ class PixelflyGamma {
   [[nodiscard]] const std::optional<Parameters>& parameter() const { return parameter_; }
 
  private:
-  [[nodiscard]] sparse::Statement sparse() const {
-    return {statement_.description(), statement_.tile_code().sparse, statement_.contexts()};
-  }
   void add_up(BufferId sums);
 
   training::Statement& statement_;

@@ -204,10 +204,8 @@ class NetworkStatement {
       return data.pixel(i / data.inputs(), i % data.inputs());
     });
     description_.tensor(std::move(images));
-    for (program::Tensor& one :
-         training::tensors_of(mlp_.turns_, mlp_.scaled(),
-                              [&data](std::uint64_t sample) { return data.label(sample); }))
-      description_.tensor(std::move(one));
+    training::add_tensors(description_, mlp_.turns_, mlp_.scaled(),
+                          [&data](std::uint64_t sample) { return data.label(sample); });
   }
 
   const Mlp& mlp_;

@@ -113,9 +113,8 @@ void Snn::add_tensors(plan::Description& description) const {
           into[row * inputs + input - first] = std::byte{1};
   };
   description.tensor(std::move(raster));
-  for (Tensor& told : training::tensors_of(
-           turns_, false, [&data = data_](std::uint64_t sample) { return data.label(sample); }))
-    description.tensor(std::move(told));
+  training::add_tensors(description, turns_, false,
+                        [&data = data_](std::uint64_t sample) { return data.label(sample); });
 }
 
 }  // namespace tessera::snn

@@ -22,7 +22,7 @@ ResultNames training_results() { return {kTrainingResults, "loss", "right"}; }
 ResultNames test_results() { return {kTestResults, "test_loss", "test_right"}; }
 ResultNames scales() { return {kScales, "loss_scale", "skipped"}; }
 
-void add(std::vector<program::Tensor>& tensors, const ResultNames& names, std::uint32_t steps) {
+void add(plan::Description& description, const ResultNames& names, std::uint32_t steps) {
   for (const std::uint64_t number : {0U, 1U}) {
     program::Tensor tensor{number == 0 ? names.first : names.second,
                            program::Role::result,
@@ -32,7 +32,7 @@ void add(std::vector<program::Tensor>& tensors, const ResultNames& names, std::u
     tensor.runs = [number, steps](std::size_t, program::Runs& runs) {
       for (std::uint64_t i = 0; i < steps; ++i) runs.add(2 * i + number, i);
     };
-    tensors.push_back(std::move(tensor));
+    description.tensor(std::move(tensor));
   }
 }
 
@@ -97,15 +97,14 @@ std::array<Kind, 7> kinds() {
 
 }  // namespace
 
-std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
-                                        std::function<std::uint32_t(std::uint64_t sample)> label) {
+void add_tensors(plan::Description& description, const Turns& turns, bool scaled,
+                 std::function<std::uint32_t(std::uint64_t sample)> label) {
   program::Tensor labels{"labels", program::Role::input, program::Type::u32, {turns.samples()}};
   labels.given = data::elements_by(program::Type::u32, std::move(label));
-  std::vector<program::Tensor> all{std::move(labels)};
-  add(all, training_results(), turns.steps);
-  if (scaled) add(all, scales(), turns.steps);
-  if (turns.test_steps > 0) add(all, test_results(), turns.test_steps);
-  return all;
+  description.tensor(std::move(labels));
+  add(description, training_results(), turns.steps);
+  if (scaled) add(description, scales(), turns.steps);
+  if (turns.test_steps > 0) add(description, test_results(), turns.test_steps);
 }
 
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer) {

@@ -25,11 +25,11 @@ constexpr std::string_view kTrainingResults = "training results";
 constexpr std::string_view kTestResults = "test results";
 constexpr std::string_view kScales = "loss scales";
 
-/// Tensors of all steps: loss, right (number of correct samples), test_loss and test_right; if
-/// `scaled`, loss_scale and skipped too; and the labels of all samples, returned by `label`, which
-/// must outlive the program.
-std::vector<program::Tensor> tensors_of(const Turns& turns, bool scaled,
-                                        std::function<std::uint32_t(std::uint64_t sample)> label);
+/// Adds the tensors of all steps: loss, right (number of correct samples), test_loss and
+/// test_right; if `scaled`, loss_scale and skipped too; and the labels of all samples, returned by
+/// `label`, which must outlive the program.
+void add_tensors(plan::Description& description, const Turns& turns, bool scaled,
+                 std::function<std::uint32_t(std::uint64_t sample)> label);
 /// Results of training or of testing; empty if the program declares none.
 std::vector<StepResult> step_results(const TensorReader& tensors, std::string_view transfer);
 

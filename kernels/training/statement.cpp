@@ -210,10 +210,9 @@ CallsOf Statement::filling(const MatrixArray& matrix, double value) {
     });
     return all;
   };
-  const sparse::Statement lists{description_, code_.sparse, contexts()};
   const auto count = [offsets](Tile tile) { return offsets(tile).size(); };
   return [code = typed("training_fill"), count, value, array = matrix.array,
-          ones = lists.list("ones", count, offsets)](Tile tile, Calls& calls) {
+          ones = sparse().list("ones", count, offsets)](Tile tile, Calls& calls) {
     if (count(tile) > 0)
       calls.add_by_size(code.one({Place{array}, Place{ones}, word(count(tile)), bits_of(value)}));
   };
@@ -268,8 +267,7 @@ void Statement::transpose(const GivenLines& from, const WantedLines& to, const E
   const BufferId given = array("rectangle", bytes);
   const BufferId turned = array("rectangle transposed", bytes);
   const auto part = [grid, width = extent.columns](Tile tile) { return grid.part(tile, width); };
-  const sparse::Transposition turning({description_, code_.sparse, contexts()}, type_, part,
-                                      sparse::Direction::to_blocks);
+  const sparse::Transposition turning(sparse(), type_, part, sparse::Direction::to_blocks);
   std::vector<CallsOf> zeros;
   zeros.reserve(cleared.size() + 1);
   for (const BufferId each : cleared) zeros.push_back(clearing(each));

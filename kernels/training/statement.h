@@ -126,12 +126,16 @@ class Statement {
 
   [[nodiscard]] plan::Description& description() const { return description_; }
   [[nodiscard]] const MachineConfig& machine() const { return machine_; }
-  [[nodiscard]] const TileCode& tile_code() const { return code_; }
   [[nodiscard]] std::uint32_t contexts() const { return machine_.tile.contexts; }
   [[nodiscard]] std::uint32_t padding() const { return padding_; }
   [[nodiscard]] program::Type type() const { return type_; }
   [[nodiscard]] std::uint32_t element_bytes() const { return data::element_bytes(type_); }
   [[nodiscard]] bool halves() const { return type_ == program::Type::f16; }
+
+  /// States the steps of sparse operands, such as transpositions.
+  [[nodiscard]] sparse::Statement sparse() const {
+    return {description_, code_.sparse, contexts()};
+  }
 
   /// A codelet of this folder ("training_clear") or of transpositions ("transpose_f32").
   [[nodiscard]] Codelet code(const std::string& name) const;
