@@ -62,7 +62,7 @@ void place_reductions(const Network& network, Plan& plan) {
     for (const VectorId v : Plan::sources(network, l)) {
       if (v == 0) continue;
       const std::uint32_t size = std::min(std::max(plan.batch / 2, 1U), tiles);
-      plan.reductions.push_back({l, v, tiles / size, size, 0, 1});
+      plan.reductions.push_back({{l, tiles / size, size, 1}, v});
       work.push_back(std::pow(double(tiles), 0.8) * plan.lists[v].capacity * plan.batch);
       all += work.back();
     }
@@ -257,14 +257,9 @@ Plan make_plan(const Network& network, const Options& options, std::uint32_t max
 
 PlanKeys keys_of(const Plan& plan) {
   PlanKeys keys{plan.algorithm, plan.lists.front().capacity};
-  for (std::size_t l = 0; l < plan.layers.size(); ++l) {
-    const LayerTiles& layer = plan.layers[l];
-    const ListPlan& list = plan.lists[l + 1];
-    keys.layers.push_back(
-        {layer.first, layer.tiles, layer.neurons_per_tile, list.capacity, list.spread});
-  }
-  for (const Reduction& of : plan.reductions)
-    keys.reductions.push_back({of.layer, of.groups, of.group_size, of.tiles});
+  for (std::size_t l = 0; l < plan.layers.size(); ++l)
+    keys.layers.push_back({plan.layers[l], plan.lists[l + 1].capacity, plan.lists[l + 1].spread});
+  keys.reductions.assign(plan.reductions.begin(), plan.reductions.end());
   keys.checkpoint_steps = plan.checkpoint_steps;
   return keys;
 }
@@ -291,7 +286,7 @@ bool PlanKeys::allow(const PlanKeys& plan) const {
 }
 
 void describe(config::Fields& fields, LayerKeys& keys) {
-  fields.field({"first_tile", "first tile of the layer's neurons"}, keys.first_tile);
+  fields.field({"first_tile", "first tile of the layer's neurons"}, keys.first);
   fields.field({"tiles", "number of the layer's tiles"}, keys.tiles);
   fields.field({"neurons_per_tile", "neurons per tile"}, keys.neurons_per_tile);
   fields.field({"max_spikes", "capacity of a list of spikes, in ids"}, keys.max_spikes);
@@ -303,9 +298,8 @@ void describe(config::Fields& fields, ReductionKeys& keys) {
   fields.field({"layer", "layer whose spike gradients are reduced"}, keys.layer);
   fields.field({"groups", "number of groups of its tiles"}, keys.groups);
   fields.field({"tiles_a_group", "tiles per group; the last group takes the rest"},
-               keys.tiles_a_group);
-  fields.field({"summing_tiles", "number of tiles that share the groups' sums"},
-               keys.summing_tiles);
+               keys.group_size);
+  fields.field({"summing_tiles", "number of tiles that share the groups' sums"}, keys.tiles);
 }
 
 void describe(config::Fields& fields, PlanKeys& keys) {

@@ -51,6 +51,7 @@ struct LayerTiles {
   std::uint32_t first = 0;
   std::uint32_t tiles = 0;
   std::uint32_t neurons_per_tile = 0;
+  bool operator==(const LayerTiles&) const = default;
 };
 
 /// The list of one vector: its capacity, and the number of tiles that find the spikes of a sample.
@@ -65,14 +66,23 @@ struct ListPlan {
   [[nodiscard]] Interval part(std::uint32_t s) const { return EvenSplit{marks, spread}.part(s); }
 };
 
+/// A plan's keys, as printed and pinned. In a pinned plan 0 and empty lists leave the choice open.
+struct LayerKeys : LayerTiles {
+  std::uint32_t max_spikes = 0, selecting_tiles = 0;
+  bool operator==(const LayerKeys&) const = default;
+};
+struct ReductionKeys {
+  std::uint32_t layer = 0;       ///< its tiles make the gradients
+  std::uint32_t groups = 0;      ///< groups of tiles that sum first; 1: one sum
+  std::uint32_t group_size = 0;  ///< the last group takes the rest
+  std::uint32_t tiles = 0;       ///< tiles that share the sums of groups and samples
+  bool operator==(const ReductionKeys&) const = default;
+};
+
 /// Where the gradients of a vector's spikes, made by the tiles of one layer, are summed.
-struct Reduction {
-  std::uint32_t layer = 0;  ///< its tiles make the gradients
+struct Reduction : ReductionKeys {
   VectorId vector = 0;
-  std::uint32_t groups = 1;      ///< groups of tiles that sum first; 1: one sum
-  std::uint32_t group_size = 1;  ///< the last group takes the rest
-  std::uint32_t first = 0;       ///< first tile that sums
-  std::uint32_t tiles = 1;       ///< tiles that share the sums of groups and samples
+  std::uint32_t first = 0;  ///< first tile that sums
 
   /// The vector's number among the layer's sources.
   [[nodiscard]] std::size_t source() const { return vector == layer ? 0 : 1; }
@@ -99,16 +109,6 @@ constexpr std::uint32_t gradient_copies(std::uint32_t neurons, std::uint32_t con
 /// block that belong to one input are contiguous. If not `wide`, planes: blocks of one pair.
 std::vector<std::uint32_t> block_widths(std::uint32_t pairs, bool wide);
 
-/// A plan's keys, as printed and pinned. In a pinned plan 0 and empty lists leave the choice open.
-struct LayerKeys {
-  std::uint32_t first_tile = 0, tiles = 0, neurons_per_tile = 0, max_spikes = 0,
-                selecting_tiles = 0;
-  bool operator==(const LayerKeys&) const = default;
-};
-struct ReductionKeys {
-  std::uint32_t layer = 0, groups = 0, tiles_a_group = 0, summing_tiles = 0;
-  bool operator==(const ReductionKeys&) const = default;
-};
 struct PlanKeys {
   Algorithm algorithm = Algorithm::best;
   std::uint32_t max_inputs = 0;
