@@ -66,18 +66,6 @@ class SnnCheck {
  private:
   using Words = std::vector<std::uint32_t>;
 
-  PlainNetwork::Outcome look(const training::Batches& batches, std::uint64_t number) {
-    const Data& data = snn_.data_;
-    std::vector<PlainNetwork::Sample> batch;
-    for (std::uint32_t b = 0; b < options_.batch; ++b) {
-      const std::uint64_t sample = batches.sample(number, b);
-      batch.push_back({sample, data.label(sample)});
-    }
-    return network_->look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
-      return data.events(sample, step);
-    });
-  }
-
   /// The last batch of the run: its set and its number in the set.
   [[nodiscard]] std::pair<const training::Batches&, std::uint64_t> last() const {
     const training::Turns& turns = snn_.turns_;
@@ -94,14 +82,15 @@ class SnnCheck {
         layer.recurrent_weights = tensors_.floats(weights_name(l, true), threads_);
     }
     const auto [batches, number] = last();
-    look(batches, number);
+    network_->look(snn_.data_, batches, number, options_.batch);
   }
 
   /// Repeats the first `count` batches; compares the losses and right answers reported for them.
   void take(const training::Batches& batches, std::uint64_t count, bool trains) {
     std::vector<float> losses, right;
     for (std::uint64_t number = 0; number < count; ++number) {
-      const PlainNetwork::Outcome outcome = look(batches, number);
+      const PlainNetwork::Outcome outcome =
+          network_->look(snn_.data_, batches, number, options_.batch);
       losses.push_back(outcome.loss);
       right.push_back(outcome.right);
       if (trains) {

@@ -57,6 +57,18 @@ class PlainNetwork {
       }
     return forward(batch);
   }
+  /// Takes the first `samples` of a batch of the data forward.
+  Outcome look(const Data& data, const training::Batches& batches, std::uint64_t number,
+               std::uint64_t samples) {
+    std::vector<Sample> batch;
+    for (std::uint64_t b = 0; b < samples; ++b) {
+      const std::uint64_t sample = batches.sample(number, b);
+      batch.push_back({sample, data.label(sample)});
+    }
+    return look(batch, [&data](std::uint64_t sample, std::uint32_t step) {
+      return data.events(sample, step);
+    });
+  }
   /// Computes the gradients of the last batch, without the update.
   void find_gradients();
   /// Updates the weights by the gradients.

@@ -245,13 +245,7 @@ void Snn::expect() {
   const std::uint64_t steps = batches * looked.time_steps;
   const std::uint64_t moments = std::min(kStated, steps);
   for (std::uint64_t number = 0; number < batches; ++number) {
-    std::vector<PlainNetwork::Sample> batch;
-    for (std::uint64_t b = 0; b < samples; ++b) {
-      const std::uint64_t sample = turns_.training.sample(number, b);
-      batch.push_back({sample, data_.label(sample)});
-    }
-    network.look(batch,
-                 [&](std::uint64_t sample, std::uint32_t t) { return data_.events(sample, t); });
+    network.look(data_, turns_.training, number, samples);
     const auto lists = std::make_shared<Lists>(network.lists());
     // Inputs have the empty slot after the last step only if all time steps were run.
     if (looked.time_steps < options_.time_steps)
